@@ -44,7 +44,9 @@ bool applies(const AdviceText& advice, const Case& c, const Diagnosis& d) {
   if (!advice.phases.empty() && !contains(advice.phases, d.moment.phase)) return false;
   if (std::any_of(advice.findings.begin(), advice.findings.end(), [&](const auto& id) { return !has_finding(d, id); }))
     return false;
+  if (advice.request_below && c.gpu.requested.value_or(0) >= *advice.request_below) return false;
   if (line_with(c, advice.unless) != nullptr) return false;
+  if (!advice.beside.empty() && line_with(c, advice.beside) == nullptr) return false;
   const bool of_log = c.root != nullptr && c.root->line.has_value();  // a snapshot is PyTorch's, and has no words
   if (!advice.without.empty() && (!of_log || line_with(c, advice.without) != nullptr)) return false;
   if (advice.families.empty() && advice.signs.empty()) return true;
@@ -137,6 +139,14 @@ const Line* already_on(const Rules& rules, const Case& c, const std::string& id)
   return nullptr;
 }
 
+// With the facts that it names in braces; other braces are the text's own.
+std::string with_facts(std::string text, const Case& c) {
+  for (const Reading& fact : c.facts)
+    if (const std::string name = "{" + fact.name + "}"; text.find(name) != std::string::npos)
+      text.replace(text.find(name), name.size(), fact.text);
+  return text;
+}
+
 void add_fixes(const Rules& rules, const std::vector<Fix>& fixes, const Case& c, Diagnosis& out) {
   for (const Fix& fix : fixes) {
     if (ruled_out(rules, fix, out)) continue;
@@ -146,7 +156,7 @@ void add_fixes(const Rules& rules, const std::vector<Fix>& fixes, const Case& c,
     } else if (on != nullptr) {
       out.not_to_do.push_back({fix.id, "It is so already: line " + std::to_string(on->number) + ".", fix.kind});
     } else if (out.to_do.size() < most_fixes) {
-      out.to_do.push_back(fix);
+      out.to_do.push_back({fix.id, with_facts(fix.text, c), fix.kind});
     }
   }
 }

@@ -56,6 +56,12 @@ void about_holders(const Case& c, Findings& out) {
   if (n.listed_is_self)
     out.push_back({"listed_process_is_self",
                    "the process that the message lists is this one, seen through a container's PID namespace"});
+  if (!refused_by_limit(c) && !request_exceeds_total(c) && n.requested && n.free && *n.requested > *n.free &&
+      n.listed_others >= *n.requested - *n.free)
+    out.push_back({"others_hold_enough", shown(n.listed_others) +
+                                             " of other processes that the message lists are as "
+                                             "much as was missing, " +
+                                             shown(*n.requested - *n.free)});
   if (n.process && n.allocated && *n.process - *n.allocated - n.unallocated.value_or(0) >= 3 * gib / 2)
     out.push_back({"non_pytorch_memory_in_process",
                    shown(*n.process - *n.allocated - n.unallocated.value_or(0)) +

@@ -134,7 +134,9 @@ Diagnostics add_advice(const Document& document, std::string_view name, Rules& r
     out.findings = texts_at(*when, "findings");
     out.families = texts_at(*when, "families");
     out.signs = texts_at(*when, "signs");
+    out.beside = texts_at(*when, "beside");
     out.unless = texts_at(*when, "unless");
+    out.request_below = parse_integer(text_at(*when, "request_below"));
     out.without = texts_at(*when, "without");
   }
   const auto lists_at = [&](std::string_view key, auto& lists) {

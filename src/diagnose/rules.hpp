@@ -1,6 +1,7 @@
 // Everything of rules/, loaded.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,9 +54,11 @@ struct AdviceText {
   std::vector<std::string> findings{};  ///< All of them must be there.
   std::vector<std::string> families{};  ///< Of the root; or
   std::vector<std::string> signs{};     ///< words of the log.
+  std::vector<std::string> beside{};    ///< Words one of which must be in the log as well.
   std::vector<std::string> unless{};    ///< Words none of which may be in the log.
   std::vector<std::string> without{};   ///< Words none of which may be in the log; it then replaces the cause's alone.
-  bool replaces = false;                ///< What the cause alone advises is of no use here.
+  std::optional<std::int64_t> request_below{};  ///< Bytes: a request that is known must be smaller.
+  bool replaces = false;                        ///< What the cause alone advises is of no use here.
   std::vector<Fix> to_do{};
   std::vector<std::string> first{};                                         ///< Ids that lead.
   std::vector<std::string> drops{};                                         ///< Ids that do not help here.

@@ -12,7 +12,7 @@ Judgement from_series(const Series& series, bool of_peaks) {
   const SeriesPoint& first = series.points.front();
   const SeriesPoint& last = series.points.back();
   const std::int64_t each = (last.bytes - first.bytes) / (last.step - first.step);
-  Judgement out{.cause = Cause::vram_leak_suspected, .weight = 55};
+  Judgement out{.cause = Cause::vram_leak_suspected, .weight = of_peaks ? 45 : 55};
   out.confidence = of_peaks ? Confidence::possible : Confidence::likely;
   out.reason = fmt::format("the {} that the run printed grew from each print to the next",
                            of_peaks ? "peak of memory" : "memory");
