@@ -51,17 +51,22 @@ void about_request(const Case& c, Findings& out) {
     out.push_back({"absurd_request", "no host has that much: the size is wrong, not the memory short"});
 }
 
+// Where they hold so much that the verdict is of them, this says nothing new.
+void about_others(const Case& c, Findings& out) {
+  const GpuNumbers& n = c.gpu;
+  if (refused_by_limit(c) || request_exceeds_total(c) || !n.requested || !n.free || *n.requested <= *n.free) return;
+  const std::int64_t missing = *n.requested - *n.free;
+  if (n.listed_others < missing || causes::vram_other_process(c).weight > causes::vram_exhausted(c).weight) return;
+  out.push_back({"others_hold_enough", fmt::format("{} of other processes that the message lists are as much as was "
+                                                   "missing, {}",
+                                                   shown(n.listed_others), shown(missing))});
+}
+
 void about_holders(const Case& c, Findings& out) {
   const GpuNumbers& n = c.gpu;
   if (n.listed_is_self)
     out.push_back({"listed_process_is_self",
                    "the process that the message lists is this one, seen through a container's PID namespace"});
-  if (!refused_by_limit(c) && !request_exceeds_total(c) && n.requested && n.free && *n.requested > *n.free &&
-      n.listed_others >= *n.requested - *n.free)
-    out.push_back({"others_hold_enough", shown(n.listed_others) +
-                                             " of other processes that the message lists are as "
-                                             "much as was missing, " +
-                                             shown(*n.requested - *n.free)});
   if (n.process && n.allocated && *n.process - *n.allocated - n.unallocated.value_or(0) >= 3 * gib / 2)
     out.push_back({"non_pytorch_memory_in_process",
                    shown(*n.process - *n.allocated - n.unallocated.value_or(0)) +
@@ -201,6 +206,7 @@ std::vector<Finding> findings(const Case& c) {
   if (c.root->place == Where::gpu) about_request(c, out);
   if (c.root->says == Says::host_alloc_failed) about_request(c, out);
   if (c.root->place == Where::gpu) about_holders(c, out);
+  if (c.root->place == Where::gpu) about_others(c, out);
   about_ranks(c, out);
   about_settings(c, out);
   about_kernel(c, out);

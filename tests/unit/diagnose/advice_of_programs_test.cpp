@@ -104,7 +104,7 @@ TEST(Advice, SpeaksOfLoadersAndModelsWhereTheLogShowsThem) {
   const std::string killed = "zsh: killed     python3 charts.py\n";
   EXPECT_EQ(ids(killed), "host-memory");
   EXPECT_FALSE(contains(text_of(killed, "host-memory"), "loader"));
-  EXPECT_EQ(ids("Loading checkpoint shards:  33%\n" + killed), "host-memory smaller-model");
+  EXPECT_EQ(ids("torch 2.4.0\n" + killed), "host-memory smaller-model");
   const std::string kernel =
       "kernel: Memory cgroup out of memory: Kill process 24984 (palo_be) score 968 or sacrifice child\nkernel: Killed "
       "process 24984 (palo_be), UID 0, total-vm:70347780kB, anon-rss:45563572kB, file-rss:0kB, shmem-rss:0kB\n";

@@ -74,7 +74,7 @@ TEST(PrintedMemory, OfPeaksSaysLess) {
   expect_possible_leak(after([](int step, double g) {
                          return fmt::format("iter: {}  total_loss: 1.1  max_mem: {:.0f}M", step, g * 1024);
                        }),
-                       "4.00 GiB at step 0, 19.75 GiB at step 70: 230.40 MiB a step over 8 prints");
+                       "4.00 GiB at print 1, 19.75 GiB at print 8: 2.25 GiB a print over 8 prints");
   // without steps, the prints count
   const Diagnosis d = after([](int, double g) {
     return fmt::format("{{'loss': 1.2, 'memory/max_active (GiB)': {:.2f}, 'memory/device_reserved (GiB)': {:.2f}}}", g,
