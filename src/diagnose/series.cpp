@@ -76,6 +76,17 @@ bool grows(const Series& series) {
          slope(points[points.size() - 2], last) * 4 >= slope(first, last);
 }
 
+bool grows_evenly(const Series& series) {
+  const std::vector<SeriesPoint>& points = series.points;
+  if (!grows(series)) return false;
+  const double mean = slope(points.front(), points.back());
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const double here = slope(points[i - 1], points[i]);
+    if (here * 4 < mean * 3 || here * 3 > mean * 4) return false;
+  }
+  return true;
+}
+
 std::string ends_of(const Series& series) {
   const SeriesPoint& first = series.points.front();
   const SeriesPoint& last = series.points.back();

@@ -28,6 +28,8 @@ Series memory_series(const Case& c, std::string_view name);
 /// Grows from each print to the next, by a fifth in all, and as fast at the end as before: five prints at least. Memory
 /// that only varies with the length of batches, or that warms up, does not.
 bool grows(const Series& series);
+/// And that by about as much in each step: each print within a quarter of the mean.
+bool grows_evenly(const Series& series);
 
 /// "10.1 GiB at step 100, 22.2 GiB at step 700".
 std::string ends_of(const Series& series);
