@@ -18,6 +18,7 @@ _PLACES = {
     "Estimate": "_answers",
     "Fix": "_answers",
     "Gate": "_answers",
+    "Measured": "_measure",
     "OomplanError": "_errors",
     "SkippedRow": "_errors",
     "Sweep": "_answers",
@@ -31,6 +32,7 @@ _PLACES = {
     "install_excepthook": "_hooks",
     "load_ipython_extension": "_hooks",
     "max_batch_size": "_functions",
+    "measure": "_measure",
     "streaming_dataset_reader": "_reader",
     "sweep": "_functions",
 }

@@ -8,6 +8,7 @@ from oomplan._functions import diagnose as diagnose, estimate as estimate, fix a
 from oomplan._functions import max_batch_size as max_batch_size, sweep as sweep
 from oomplan._hooks import install_excepthook as install_excepthook
 from oomplan._hooks import load_ipython_extension as load_ipython_extension
+from oomplan._measure import Measured as Measured, measure as measure
 from oomplan._reader import streaming_dataset_reader as streaming_dataset_reader
 
 __version__: str

@@ -138,6 +138,14 @@ class Estimate(Answer):
         """What the answer rests on: name, value, and the origin of each. Empty where nothing could be read."""
         return list((self._found["plan"] or {}).get("facts") or [])
 
+    @property
+    def host(self) -> dict[str, Any] | None:
+        """Memory of the ranks and loaders of a machine, and whether the loader feeds the step (`feed`), as the JSON has
+        them (docs/host.md); None where neither a loader nor a limit was given.
+        """
+        found: dict[str, Any] | None = self._found.get("host")
+        return found
+
     def to_dataframe(self) -> Any:
         """A pandas.DataFrame: a row a phase, a column a bucket and `total`, in bytes. Needs pandas. Raises Undecided."""
         import pandas

@@ -63,6 +63,11 @@ def estimate(
     batch: int | None = None,
     length: int | None = None,
     models: Path | None = None,
+    loader: Path | None = None,
+    host_ram: str | None = None,
+    shm: str | None = None,
+    cgroup: str | None = None,
+    step_time: str | None = None,
     outlook: bool = True,
 ) -> Estimate:
     """The memory of a training run.
@@ -74,7 +79,8 @@ def estimate(
     `quantization`. `dtype` is what a model that is named is loaded as; a module's is its own.
 
     `gpu` is a name (`oomplan gpus`), a size ("24GiB") or a count of them ("8xh100"), or a list to compare. `set` changes
-    keys of the config first. The other arguments are the options of `oomplan estimate` (docs/manual.md). `outlook=False`
+    keys of the config first. `loader` is the file of a profile (measure(), or `oomplan measure --json`), which is held
+    against `host_ram`, `shm` and `cgroup` (sizes) and `step_time` ("1.3s"): `host` says so. The other arguments are the options of `oomplan estimate` (docs/manual.md). `outlook=False`
     leaves out what takes a search: the largest batch, the first fix, the smallest cards.
 
     Raises UsageError and ConfigError. An estimate that cannot be decided is returned: its numbers raise Undecided.
@@ -99,6 +105,11 @@ def estimate(
         batch=None if batch is None else str(batch),
         length=None if length is None else str(length),
         models=models,
+        loader=loader,
+        host_ram=host_ram,
+        shm=shm,
+        cgroup=cgroup,
+        step_time=step_time,
         quiet=not outlook,
     )
     reply = question.ask(["--json", *options(gpu=gpus, headroom=headroom)])

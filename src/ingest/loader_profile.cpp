@@ -1,4 +1,4 @@
-// A LoaderProfile out of the JSON of `oomplan measure`.
+// A LoaderProfile out of the JSON of `oomplan measure`, and of oomplan.measure().
 #include <cmath>
 #include <limits>
 #include <string>
@@ -78,7 +78,7 @@ void check_kind(const Document& document, Profile& profile) {
   if (verdict == nullptr || verdict->text != "answered") {
     return profile.refuse(verdict == nullptr ? root : *verdict, "the measurement failed, so it says nothing");
   }
-  if (root.find("read") != nullptr) return;
+  if (root.find("read") != nullptr || root.find("loader") != nullptr) return;
   profile.refuse(root, "the profile is of a command, not of a dataset",
                  "measure the dataset's files: oomplan measure PATH --json");
 }
@@ -107,6 +107,16 @@ void take_sample(const Node& sample, Profile& profile, LoaderProfile& out) {
   out.sampled = profile.number(sample, "draws", 0) > 0;
 }
 
+// ---- A loader
+// --------------------------------------------------------------------------------------------------------
+
+MeasuredLoader loader_of(const Node& loader, Profile& profile) {
+  MeasuredLoader out{profile.number(loader, "rows_per_second", std::numeric_limits<double>::min()), std::nullopt};
+  const Node* workers = loader.find("workers");
+  if (workers != nullptr && workers->kind != Node::Kind::null) out.workers = profile.count(loader, "workers", 0);
+  return out;
+}
+
 // ---- What was not read ---------------------------------------------------------------------------------------------
 
 void warn_of_lost(const Document& document, const Node& read, std::string_view key, std::string message,
@@ -123,15 +133,12 @@ void warn_of_lost(const Document& document, const Node& read, std::string_view k
   out.warnings.push_back(std::move(warning));
 }
 
-}  // namespace
+// ---- The dataset
+// -----------------------------------------------------------------------------------------------------
 
-Result<LoaderProfile> read_loader_profile(const Document& document) {
-  Profile profile(document);
-  check_kind(document, profile);
-  if (!profile.errors().empty()) return profile.errors();
+void take_dataset(const Document& document, Profile& profile, LoaderProfile& out) {
   const Node& read = profile.inside(document.root, "read");
   const Node& sizes = profile.inside(document.root, "row_bytes");
-  LoaderProfile out{.file = document.file};
   out.rows = profile.count(read, "rows", 1);
   out.file_bytes = Bytes(profile.count(read, "file_bytes", 0));
   out.decoded = Bytes(profile.count(read, "decoded_bytes", 0));
@@ -142,9 +149,20 @@ Result<LoaderProfile> read_loader_profile(const Document& document) {
   if (profile.errors().empty() && document.root.find("sample") != nullptr) {
     take_sample(profile.inside(document.root, "sample"), profile, out);
   }
-  if (!profile.errors().empty()) return profile.errors();
   warn_of_lost(document, read, "skipped_rows", " rows could not be read, and are not in the profile", out);
   warn_of_lost(document, read, "broken_files", " files were not read to their end, and the profile lacks rows", out);
+}
+
+}  // namespace
+
+Result<LoaderProfile> read_loader_profile(const Document& document) {
+  Profile profile(document);
+  check_kind(document, profile);
+  if (!profile.errors().empty()) return profile.errors();
+  LoaderProfile out{.file = document.file, .rows = std::nullopt, .mean_row = std::nullopt};
+  if (document.root.find("loader") != nullptr) out.loader = loader_of(profile.inside(document.root, "loader"), profile);
+  if (document.root.find("read") != nullptr) take_dataset(document, profile, out);
+  if (!profile.errors().empty()) return profile.errors();
   return out;
 }
 

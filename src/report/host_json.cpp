@@ -28,7 +28,8 @@ Json json_of(const HostFit& fit) {
 
 Json json_of(const Feed& feed) {
   const auto keeps_up = feed.keeps_up();
-  return {{"read_per_second", feed.read_per_second},
+  return {{"measured", feed.is_of_loader ? "loader" : "reader"},
+          {"read_per_second", feed.read_per_second},
           {"readers", feed.readers},
           {"taken_per_second", feed.taken_per_second ? Json(*feed.taken_per_second) : Json()},
           {"keeps_up", keeps_up ? Json(*keeps_up) : Json()}};

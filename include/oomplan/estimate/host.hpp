@@ -104,12 +104,13 @@ struct HostFit {
 
 std::vector<HostFit> fit(const HostFootprint& footprint, const HostLimits& limits);
 
-/// Whether rows come as fast as the step takes them: reading and decoding only, as measured.
+/// Whether rows come as fast as the step takes them: reading and decoding only, or all that a loader does, as measured.
 struct Feed {
-  double read_per_second = 0;                ///< By one process.
+  double read_per_second = 0;                ///< By one reader.
   std::optional<double> taken_per_second{};  ///< By one rank.
   std::string unknown{};                     ///< Why taken_per_second is not known.
-  std::int64_t readers = 1;                  ///< Of a rank: its workers, or itself.
+  std::int64_t readers = 1;                  ///< Of a rank: its workers, or itself; 1 where the whole loader was timed.
+  bool is_of_loader = false;                 ///< The whole loader was timed, with its workers.
 
   /// Nothing where that is not known.
   std::optional<bool> keeps_up() const {

@@ -1,6 +1,7 @@
 // A footprint against the limits, and the reader's speed against the step's.
 #include <algorithm>
 
+#include "oomplan/core/text.hpp"
 #include "oomplan/estimate/host.hpp"
 
 namespace oomplan {
@@ -39,6 +40,15 @@ std::optional<double> rows_of_a_step(const TrainingPlan& plan) {
          static_cast<double>(plan.batch.gradient_accumulation_steps.value);
 }
 
+/// Why the loader that was timed does not say how fast the plan's is; empty where it does.
+std::string why_no_such_loader(const TrainingPlan& plan, const MeasuredLoader& loader) {
+  if (plan.loader.packed.value) return "rows are packed, and whether the loader that was timed packs them is not known";
+  const std::int64_t workers = plan.loader.workers.value;
+  if (loader.workers.value_or(workers) == workers) return {};
+  return "the loader was timed with " + counted(*loader.workers, "worker") + " and the config has " +
+         with_separators(workers) + ": time it as the config has it";
+}
+
 }  // namespace
 
 std::vector<HostFit> fit(const HostFootprint& footprint, const HostLimits& limits) {
@@ -56,8 +66,12 @@ std::vector<HostFit> fit(const HostFootprint& footprint, const HostLimits& limit
 
 Feed feed(const TrainingPlan& plan, const LoaderProfile& profile, std::optional<double> step_seconds) {
   Feed out{profile.rows_per_second, std::nullopt, {}, std::max<std::int64_t>(plan.loader.workers.value, 1)};
+  if (profile.loader) out = {.read_per_second = profile.loader->rows_per_second, .is_of_loader = true};
   if (!step_seconds) {
     out.unknown = "how long a step takes is not known: --step-time says it";
+  } else if (profile.loader) {
+    out.unknown = why_no_such_loader(plan, *profile.loader);
+    if (out.unknown.empty()) out.taken_per_second = *rows_of_a_step(plan) / *step_seconds;
   } else if (const auto rows = rows_of_a_step(plan)) {
     out.taken_per_second = *rows / *step_seconds;
   } else {

@@ -94,9 +94,11 @@ std::string terms_text(const HostFootprint& footprint, std::size_t width) {
 }
 
 std::string feed_text(const Feed& feed) {
-  const std::string reads = fmt::format("one process reads {:.0f} rows a second", feed.read_per_second);
+  const std::string reads = fmt::format(
+      "{} {:.0f} rows a second", feed.is_of_loader ? "the loader gives" : "one process reads", feed.read_per_second);
   if (!feed.taken_per_second) return reads + "; " + feed.unknown + "\n";
   const std::string_view verdict = *feed.keeps_up() ? "the loader feeds the step" : "the loader does not feed the step";
+  if (feed.is_of_loader) return fmt::format("{}: {} and a rank takes {:.1f}\n", verdict, reads, *feed.taken_per_second);
   return fmt::format(
       "{}: {} and a rank takes {:.1f}, with {} of them; not counted is what is done to rows once they are "
       "read\n",

@@ -291,5 +291,19 @@ TEST(HostFeed, DoesNotGuess) {
   EXPECT_EQ(feed(packed, profile(), 1.0).keeps_up(), std::nullopt);
 }
 
+TEST(HostFeed, OfAWholeLoaderIsNotMultipliedByItsWorkers) {
+  LoaderProfile timed = profile();
+  timed.loader = {100, 2};
+  EXPECT_EQ(feed(with_workers(2), timed, 0.15).keeps_up(), false);
+  EXPECT_EQ(feed(with_workers(2), timed, 0.17).keeps_up(), true);
+  EXPECT_EQ(feed(with_workers(4), timed, 0.17).keeps_up(), std::nullopt);
+  timed.loader->workers = std::nullopt;
+  EXPECT_EQ(feed(with_workers(4), timed, 0.17).keeps_up(), true);
+  TrainingPlan packed = with_workers(2);
+  packed.loader.packed.value = true;
+  packed.loader.row_values.value = 256;
+  EXPECT_EQ(feed(packed, timed, 0.17).keeps_up(), std::nullopt);
+}
+
 }  // namespace
 }  // namespace oomplan

@@ -52,6 +52,33 @@ TEST(LoaderProfile, OfACommandKnowsNoRows) {
               HasSubstr("of a command, not of a dataset"));
 }
 
+const std::string loader = R"("loader": {"rows_per_second": 12.5, "workers": 2})";
+
+TEST(LoaderProfile, OfALoaderAloneKnowsItsRateAndNoRows) {
+  const auto out = from(R"({"schema": "oomplan/profile/1", "verdict": "answered", )" + loader + "}");
+  ASSERT_TRUE(out.ok()) << said(out.errors().front());
+  EXPECT_EQ(out->rows, std::nullopt);
+  EXPECT_EQ(out->mean_row, std::nullopt);
+  EXPECT_EQ(out->loader->rows_per_second, 12.5);
+  EXPECT_EQ(out->loader->workers, 2);
+}
+
+TEST(LoaderProfile, OfALoaderMayHaveItsDatasetToo) {
+  const std::string dataset = profile(read, sizes);
+  const auto out = from(dataset.substr(0, dataset.size() - 1) + ", " + loader + "}");
+  ASSERT_TRUE(out.ok()) << said(out.errors().front());
+  EXPECT_EQ(out->rows, 3);
+  EXPECT_TRUE(out->loader.has_value());
+}
+
+TEST(LoaderProfile, OfALoaderIsChecked) {
+  const std::string head = R"({"schema": "oomplan/profile/1", "verdict": "answered", "loader": )";
+  EXPECT_THAT(refused(head + "5}"), HasSubstr("expected the mapping \"loader\" here"));
+  EXPECT_THAT(refused(head + R"({"workers": 2}})"), HasSubstr("rows_per_second is missing"));
+  EXPECT_THAT(refused(head + R"({"rows_per_second": 1, "workers": -1}})"), HasSubstr("workers: expected a number, 0"));
+  EXPECT_EQ(from(head + R"({"rows_per_second": 1, "workers": null}})")->loader->workers, std::nullopt);
+}
+
 TEST(LoaderProfile, PointsAtWhatIsOutOfRange) {
   EXPECT_EQ(refused(profile(R"("rows": -1, "file_bytes": 0, "decoded_bytes": 0)", sizes)),
             "c.yaml:2:18: ingest/bad-profile: rows: expected a number above 0, found -1");
