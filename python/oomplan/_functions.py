@@ -283,31 +283,79 @@ def gate(
 def diagnose(
     what: str | Path | BaseException | Iterable[Path],
     *,
-    config: Path | None = None,
+    config: Config = None,
     gpu: str | None = None,
     set: Mapping[str, Any] | None = None,
+    model: Any = None,
+    peft: Any = None,
+    quantization: Any = None,
+    dtype: Any = None,
+    dialect: str | None = None,
     trainer: str | None = None,
     launch: Paths = None,
+    framework: Names = None,
+    requirements: Paths = None,
     rules: Path | None = None,
 ) -> Diagnosis:
     """What a dead run died of, and what to do.
 
     `what` is the text of a log (a str with a line break); the path of one, of a memory snapshot or of a directory of
-    them, or several paths; or an exception, of which its traceback is read. With `config` and `gpu` it says what the run
-    was predicted to take. A text that tells of no failure has the cause "unknown". Raises UsageError and ConfigError.
+    them, or several paths; or an exception, of which its traceback is read. With `config`, as estimate() takes it with
+    what goes with it, and `gpu` it says what the run was predicted to take, what makes it fit, and advises nothing that
+    is on already. A text that tells of no failure has the cause "unknown". Raises UsageError and ConfigError.
     """
-    given = b""
-    if isinstance(what, BaseException):
-        given = "".join(traceback.format_exception(type(what), what, what.__traceback__)).encode(errors="replace")
-        logs: list[Any] = ["-"]
-    elif isinstance(what, str) and "\n" in what:
-        given = what.encode(errors="replace")
-        logs = ["-"]
-    else:
-        logs = several(what)
-    named = options(config=config, gpu=gpu, set=set, trainer=trainer, launch=launch, rules=rules)
+    held = _objects.Held("") if config is None else _objects.config_of(config, _objects.Said(model, peft, quantization, dtype))
+    named = options(
+        config=held.word or None,
+        gpu=gpu,
+        set=set,
+        dialect=dialect,
+        trainer=trainer,
+        launch=launch,
+        framework=framework,
+        requirements=requirements,
+        rules=rules,
+    )
+    log = _Log(what, held)
 
     def ask(more: Iterable[Any]) -> Reply:
-        return Reply(["diagnose", *named, *more, "--", *logs], given)
+        return log.ask(["diagnose", *held.options, *named, *more])
 
     return Diagnosis(ask(["--json"]), ask, also=(4,))
+
+
+class _Log:
+    """What is diagnosed: a text on standard input; in a file as long as it lives, where the config stands there."""
+
+    def __init__(self, what: Any, held: _objects.Held) -> None:
+        self._held = held
+        self._folder: _objects.Folder | None = None
+        self._given = held.given
+        text = _text_of(what)
+        if text is None:
+            self._logs = several(what)
+        elif held.word != "-":
+            self._logs, self._given = ["-"], text
+        else:
+            self._folder = _objects.Folder("oomplan-log-")
+            self._logs = [os.path.join(self._folder.name, "log")]
+            with open(self._logs[0], "wb") as file:
+                file.write(text)
+
+    def ask(self, words: list[Any]) -> Reply:
+        reply = Reply([*words, "--", *self._logs], self._given)
+        if self._held.word == "-":
+            reply.out, reply.err = map(self._named, (reply.out, reply.err))
+        return reply
+
+    def _named(self, text: str) -> str:
+        """Says what the reader gave, and not where it stood for the time being."""
+        text = text.replace("standard input", "the config")
+        return text.replace(self._folder.name + os.sep, "") if self._folder else text
+
+
+def _text_of(what: Any) -> bytes | None:
+    """The text of a log or an exception; None where it is paths."""
+    if isinstance(what, BaseException):
+        return "".join(traceback.format_exception(type(what), what, what.__traceback__)).encode(errors="replace")
+    return what.encode(errors="replace") if isinstance(what, str) and "\n" in what else None

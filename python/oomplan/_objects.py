@@ -7,9 +7,11 @@ import enum
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
 import warnings
+import weakref
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -80,8 +82,18 @@ class Held:
     files: Any = None
 
 
+class Folder:
+    """A temporary folder, as long as it is held."""
+
+    def __init__(self, prefix: str) -> None:
+        self.name = tempfile.mkdtemp(prefix=prefix)
+        weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
+
+
 def config_of(config: Any, said: Said) -> Held:
     """The config, with what is said beside it."""
+    if isinstance(config, Held):
+        return config
     if isinstance(config, (str, bytes, os.PathLike)):
         _nothing_beside(said, "a config's path or a model's name")
         return Held(config)
@@ -299,11 +311,11 @@ def _of_module(model: Any, peft: Any) -> dict[str, Any]:
     }
 
 
-def _folder_of(config: Any) -> tempfile.TemporaryDirectory[str]:
+def _folder_of(config: Any) -> Folder:
     """A model's folder with nothing but its config.json, as long as it is held."""
     said = plain(config.to_dict())
     said.pop("quantization_config", None)
-    folder = tempfile.TemporaryDirectory(prefix="oomplan-model-")
+    folder = Folder("oomplan-model-")
     with open(os.path.join(folder.name, "config.json"), "wb") as file:
         file.write(_json(said))
     return folder

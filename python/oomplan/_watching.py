@@ -15,7 +15,10 @@ from oomplan._errors import OomplanError
 log = logging.getLogger("oomplan")
 GIB = 1 << 30
 MEASURED_STEPS = (1, 2, 3)
+# Of what estimate() is asked, what a diagnosis is asked too.
+ASKED_AGAIN = ("set", "dialect", "trainer", "launch", "framework", "requirements")
 _said_of: weakref.ref[BaseException] | None = None
+_running: weakref.ref[Watch] | None = None
 
 
 def _torch() -> Any:
@@ -93,8 +96,10 @@ def is_out_of_memory(error: BaseException | None) -> bool:
     return False
 
 
-def say_diagnosis(error: BaseException) -> None:
-    """Prints to standard error what an out-of-memory error says, and what to do, once an error. Never raises."""
+def say_diagnosis(error: BaseException, watch: Watch | None = None) -> None:
+    """Prints to standard error what an out-of-memory error says, and what to do, once an error: held against the config
+    and the GPU of `watch`, or of the run that goes on. Never raises.
+    """
     global _said_of
     if _said_of is not None and _said_of() is error:
         return
@@ -102,7 +107,9 @@ def say_diagnosis(error: BaseException) -> None:
         _said_of = weakref.ref(error)
         from oomplan._functions import diagnose
 
-        print("\noomplan: " + diagnose(error).text.rstrip(), file=sys.stderr, flush=True)
+        watch = watch or (_running() if _running else None)
+        found = diagnose(error, **(watch.asked() if watch else {}))
+        print("\noomplan: " + found.text.rstrip(), file=sys.stderr, flush=True)
     except Exception as problem:  # what is being raised matters more than what is wrong here
         print(f"oomplan: no diagnosis: {problem}", file=sys.stderr, flush=True)
 
@@ -115,15 +122,21 @@ class Watch:
         self.runs = runs
         self.named = named
         self.estimate: Any = None
+        self._config: Any = None
         self._done: set[Any] = set()
 
     def predict(self, config: Any, **said: Any) -> None:
         """Estimates, and warns where the run does not fit or that cannot be said."""
+        global _running
+        _running = weakref.ref(self)
         try:
             from oomplan._functions import estimate
+            from oomplan._objects import Said, config_of
 
             gpu = self.gpu or gpu_here()
-            self.estimate = found = estimate(config, gpu, outlook=False, **{**said, **self.named})
+            named = {**said, **self.named}
+            self._config = config_of(config, Said(*(named.pop(name, None) for name in Said._fields)))
+            self.estimate = found = estimate(self._config, gpu, outlook=False, **named)
             for line in found.warnings:
                 log.warning("%s", line)
             log.info("predicted: %.2f GiB of tensors at the peak", found.peak / GIB)
@@ -134,6 +147,19 @@ class Watch:
         except Exception as error:
             log.warning("no prediction, by a bug of oomplan's callback: %r", error)
         self._write("prediction", self._predicted())
+
+    def asked(self) -> dict[str, Any]:
+        """What a diagnosis is held against; nothing where no config could be read."""
+        if self._config is None:
+            return {}
+        named = {name: self.named[name] for name in ASKED_AGAIN if name in self.named}
+        return {"config": self._config, "gpu": self.gpu or gpu_here(), **named}
+
+    def end(self) -> None:
+        """The run is over: what fails then is not held against it."""
+        global _running
+        if _running is not None and _running() is self:
+            _running = None
 
     def after(self, moment: str, step: int) -> None:
         """Writes what torch measured, once a moment."""

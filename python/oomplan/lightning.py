@@ -47,7 +47,11 @@ class OomplanCallback(Callback):  # type: ignore[misc,unused-ignore]
         if trainer.is_global_zero and not trainer.sanity_checking:
             self.watch.after("evaluation", trainer.global_step)
 
+    def on_fit_end(self, trainer: Any, pl_module: Any) -> None:
+        """The run is over."""
+        self.watch.end()
+
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
         """Prints the diagnosis of an out-of-memory error, which Lightning then raises."""
         if is_out_of_memory(exception):
-            say_diagnosis(exception)
+            say_diagnosis(exception, self.watch)

@@ -40,9 +40,13 @@ class OomplanCallback(TrainerCallback):  # type: ignore[misc,unused-ignore]
         install_excepthook()
         trainer = _trainer_of(self)
         if trainer is not None:
-            self._guard = _Guard(trainer)
+            self._guard = _Guard(trainer, self.watch)
         if state.is_world_process_zero:
-            self.watch.predict(args, model=model)
+            self.predict(args, model)
+
+    def predict(self, args: Any, model: Any) -> None:
+        """From the trainer's own arguments."""
+        self.watch.predict(args, model=model)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """After the steps 1 to 3: records."""
@@ -56,6 +60,7 @@ class OomplanCallback(TrainerCallback):  # type: ignore[misc,unused-ignore]
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Leaves the trainer as it was."""
+        self.watch.end()
         if self._guard is not None:
             self._guard.leave()
 
@@ -75,8 +80,9 @@ def _trainer_of(callback: OomplanCallback) -> Any:
 class _Guard:
     """Trainers tell callbacks nothing of errors, so one that leaves the trainer's own methods is looked at there."""
 
-    def __init__(self, trainer: Any) -> None:
+    def __init__(self, trainer: Any, watch: Watch) -> None:
         self._trainer = trainer
+        self._watch = watch
         self._names = [name for name in WATCHED if callable(getattr(trainer, name, None))]
         self._names = [name for name in self._names if name not in vars(trainer)]
         for name in self._names:
@@ -90,7 +96,7 @@ class _Guard:
             except BaseException as error:
                 self.leave()
                 if is_out_of_memory(error):
-                    say_diagnosis(error)
+                    say_diagnosis(error, self._watch)
                 raise
 
         return guarded

@@ -5,6 +5,7 @@
 
 #include "oomplan/estimate/estimate.hpp"
 #include "oomplan/plan/trainer.hpp"
+#include "opened.hpp"
 #include "options.hpp"
 
 namespace oomplan::cli {
@@ -12,7 +13,8 @@ namespace {
 
 Prediction refused(const Question& question, const Diagnostics& why, Diagnostics& problems) {
   problems.insert(problems.end(), why.begin(), why.end());
-  return {.config = question.config, .problem = why.empty() ? "for an unknown reason" : why.front().message};
+  return {.config = shown_path(question.config),
+          .problem = why.empty() ? "for an unknown reason" : why.front().message};
 }
 
 void add_gpu(const Findings& findings, Prediction& out) {
@@ -28,7 +30,8 @@ Prediction predicted(const Question& question, const Findings& found, Diagnostic
   if (!found.footprint || !found.plan || !found.architecture) return refused(question, found.diagnostics, problems);
   Result<std::vector<LiveGroup>> allocated = allocations(*found.plan, *found.architecture);
   if (!allocated) return refused(question, allocated.errors(), problems);
-  Prediction out{.config = question.config, .peaks = found.footprint->peaks, .allocations = std::move(*allocated)};
+  Prediction out{
+      .config = shown_path(question.config), .peaks = found.footprint->peaks, .allocations = std::move(*allocated)};
   if (found.reserved && !found.reserved->peak.saturated()) out.reserved = found.reserved->peak.count();
   add_gpu(found, out);
   for (const Diagnostic& warning : found.plan->warnings) problems.push_back(warning);
@@ -51,6 +54,7 @@ void add_prediction_options(const ArgumentParser& app, Question& question) {
   add_trainer_option(app, question.trainer).needs(config);
   add_launch_option(app, question.launch).needs(config);
   add_set_option(app, question.overrides).needs(config);
+  add_version_options(app, question.versions);
   app.option("--dialect", question.dialect, dialect_help()).needs(config).type_name("NAME");
   add_models_option(app, question.models);
 }

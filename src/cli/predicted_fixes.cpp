@@ -4,6 +4,7 @@
 
 #include "oomplan/advise/advise.hpp"
 #include "oomplan/core/text.hpp"
+#include "opened.hpp"
 #include "predicted.hpp"
 
 namespace oomplan::cli {
@@ -27,9 +28,16 @@ std::string word(const std::string& text) {
 
 std::string fix_command(const Question& question) {
   std::string out = "oomplan fix " + word(question.config) + " --gpu " + word(question.gpus.front());
-  for (const std::string& one : question.overrides) out += " --set " + word(one);
-  if (!question.dialect.empty()) out += " --dialect " + word(question.dialect);
-  if (!question.models.empty()) out += " --models " + word(question.models);
+  const auto add = [&](const std::string& option, const std::string& value) {
+    if (!value.empty()) out += " " + option + " " + word(value);
+  };
+  for (const std::string& one : question.overrides) add("--set", one);
+  for (const std::string& one : question.launch) add("--launch", one);
+  for (const std::string& one : question.versions.frameworks) add("--framework", one);
+  for (const std::string& one : question.versions.requirements) add("--requirements", one);
+  if (question.trainer_said.empty()) add("--trainer", question.trainer);
+  add("--dialect", question.dialect);
+  add("--models", question.models);
   return out;
 }
 
@@ -44,7 +52,7 @@ std::vector<Fix> steps_of(const Advice& advice, const Question& question) {
               to_text(advice.gpu.total);
     out.push_back({taken.id, std::move(text), Fix::Kind::ladder});
   }
-  out.push_back({"fix", fix_command(question) + " has them as a patch, and others."});
+  if (question.config != "-") out.push_back({"fix", fix_command(question) + " has them as a patch, and others."});
   return out;
 }
 
@@ -78,7 +86,7 @@ void add_fixes(Diagnosis& diagnosis, const Question& question, const Findings& f
   if (!ladder || !findings.plan) return;
   AdviceQuestion asked{
       .plan = *findings.plan, .headroom = question.headroom, .document = &document, .ingest = ingest_options(question)};
-  leave_out_what_is_so(*ladder, question.config, asked, diagnosis);
+  leave_out_what_is_so(*ladder, shown_path(question.config), asked, diagnosis);
   if (!can_be_fixed(diagnosis, findings)) return;
   asked.architecture = *findings.architecture;
   asked.gpu = findings.fits.front().gpu;

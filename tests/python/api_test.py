@@ -3,14 +3,17 @@
 OOMPLAN_PROGRAM is the program; without it, `oomplan` on the PATH.
 """
 
+import collections
 import concurrent.futures
 import json
 import os
 import pathlib
 import pickle
+import random
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -18,12 +21,28 @@ import unittest
 import oomplan
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/laws"))
+import laws  # noqa: E402
+from oomplan._asking import scalar  # noqa: E402
+
 PROGRAM = os.environ.get("OOMPLAN_PROGRAM") or shutil.which("oomplan")
 os.chdir(ROOT)
 EXAMPLE = "examples/axolotl/llama-3.1-8b-qlora.yml"
 EXAMPLES = sorted(
     str(path.relative_to(ROOT)) for path in (ROOT / "examples").rglob("*") if path.suffix in (".yaml", ".yml", ".json")
 )
+GPUS = ("rtx-4090", "24GiB", "8GiB", "h100", "a100-80gb", "2xa100-80gb", "rtx-409")
+# Facts, which --set changes in every dialect.
+CHANGES = {
+    "gradient_accumulation_steps": (1, 4),
+    "gradient_checkpointing": (True, False),
+    "lora_rank": (8, 64),
+    "lora_dropout": (0, 0.1),
+    "micro_batch_size": (1, 3, 16, "many"),
+    "optimizer": ("adamw_8bit", "adamw", "sgd"),
+    "sequence_length": (256, 2048),
+    "weights_dtype": ("bf16", "fp32"),
+}
 OUT_OF_MEMORY = (
     "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.52 GiB of which 1.00 GiB is free."
     " Including non-PyTorch memory, this process has 22.50 GiB memory in use. Of the allocated memory 20.00 GiB is"
@@ -39,25 +58,50 @@ def program(*words, given=None):
 class Same(unittest.TestCase):
     """What the program says, to the byte."""
 
+    def same(self, said, *asked, **named):
+        code, text = said
+        try:
+            found = oomplan.estimate(*asked, **named)
+            self.assertEqual((found.code, found.json), said)
+            self.assertEqual(found.to_dict(), json.loads(text))
+        except (oomplan.UsageError, oomplan.ConfigError) as error:
+            self.assertEqual(code, 2 if isinstance(error, oomplan.UsageError) else 3)
+            self.assertEqual(error.diagnostics, json.loads(text)["diagnostics"])
+
     def test_every_example(self):
         self.assertGreaterEqual(len(EXAMPLES), 4)
         for config in EXAMPLES:
             with self.subTest(config):
-                code, text = program("estimate", config, "--gpu", "rtx-4090", "--json")
-                try:
-                    found = oomplan.estimate(config, "rtx-4090")
-                    self.assertEqual((found.code, found.json), (code, text))
-                    self.assertEqual(found.to_dict(), json.loads(text))
-                except (oomplan.UsageError, oomplan.ConfigError) as error:
-                    self.assertEqual(error.diagnostics, json.loads(text)["diagnostics"])
+                self.same(program("estimate", config, "--gpu", "rtx-4090", "--json"), config, "rtx-4090")
 
     def test_configs_that_are_made(self):
-        config = json.loads(program("estimate", EXAMPLE, "--json")[1]) and _yaml_as_dict(EXAMPLE)
-        for i in range(200):
-            changed = {**config, "micro_batch_size": i % 7 + 1, "sequence_len": 256 * (i % 5 + 1), "lora_r": 2 ** (i % 6)}
-            code, text = program("estimate", "-", "--gpu", "24GiB", "--json", "-q", given=json.dumps(changed))
-            found = oomplan.estimate(changed, "24GiB", outlook=False)
-            self.assertEqual((found.code, found.json), (code, text))
+        """Drawn from the examples and the cases, with keys of any dialect changed, and asked of any GPU."""
+        rng = random.Random(19)
+        dialects, answered = collections.Counter(), 0
+        with tempfile.TemporaryDirectory() as folder:
+            found = laws.configs(pathlib.Path(folder))
+            for i in range(200):
+                place, name = rng.choice(found)
+                changes = {key: rng.choice(CHANGES[key]) for key in rng.sample(sorted(CHANGES), rng.randint(0, 2))}
+                gpu, path = rng.choice(GPUS), str(place / name)
+                with self.subTest(i, path=path, gpu=gpu, **changes):
+                    said = [f"--set={key}={scalar(value)}" for key, value in changes.items()]
+                    code, text = program("estimate", path, f"--gpu={gpu}", "--json", "-q", *said)
+                    told = json.loads(text)
+                    dialects[(told["plan"] or {}).get("dialect")] += 1
+                    answered += code in (0, 1)
+                    self.same((code, text), path, gpu, set=changes, outlook=False)
+        self.assertGreaterEqual(len(dialects), 7, dialects)
+        self.assertGreaterEqual(answered, 100, dialects)
+
+    def test_mappings_that_are_made(self):
+        rng = random.Random(19)
+        configs = [_yaml_as_dict(path) for path in EXAMPLES if path.endswith("ml")]
+        for _ in range(50):
+            config = {**rng.choice(configs), **{key: rng.choice(CHANGES[key]) for key in rng.sample(sorted(CHANGES), 2)}}
+            gpu = rng.choice(GPUS)
+            said = program("estimate", "-", f"--gpu={gpu}", "--json", "-q", given=json.dumps(config))
+            self.same(said, config, gpu, outlook=False)
 
     def test_fix_sweep_gate_and_diagnose(self):
         gpt2 = "examples/oomplan/gpt2-full.yaml"
@@ -139,6 +183,19 @@ class Answers(unittest.TestCase):
         self.assertTrue(found.out_of_memory)
         self.assertTrue(found.to_do)
         self.assertEqual(oomplan.diagnose("nothing\nto see\n").cause, "unknown")
+
+
+    def test_a_diagnosis_is_held_against_the_config(self):
+        config = {**_yaml_as_dict("examples/oomplan/gpt2-full.yaml"), "gradient_checkpointing": True}
+        log = "torch.OutOfMemoryError: " + OUT_OF_MEMORY + "\n"
+        found = oomplan.diagnose(log, config=config, gpu="rtx-4090")
+        self.assertIn("gradient_checkpointing is true", found.text)
+        self.assertIn("  log:1: torch.OutOfMemoryError", found.text)
+        self.assertIn("Against the config", str(found))
+        self.assertNotIn("gradient-checkpointing", [one["id"] for one in found.to_do])
+        self.assertNotIn("fix", [one["id"] for one in found.to_do])
+        path = oomplan.diagnose(log, config="examples/oomplan/gpt2-full.yaml", gpu="rtx-4090")
+        self.assertIn("gradient-checkpointing", [one["id"] for one in path.to_do])
 
 
 class Errors(unittest.TestCase):

@@ -78,6 +78,12 @@ class Lightning(unittest.TestCase):
             fit(Tiny(fails_at=1), OomplanCallback(runs=None), self.where)
         self.assertEqual(err.getvalue().count("oomplan: vram_exhausted"), 1, err.getvalue())
 
+    def test_a_diagnosis_is_held_against_the_config(self):
+        err = io.StringIO()
+        with redirect_stderr(err), self.assertRaises(torch.OutOfMemoryError):
+            fit(Tiny(fails_at=1), OomplanCallback(CONFIG, "rtx-4090", None), self.where)
+        self.assertIn("Against " + CONFIG, err.getvalue())
+
 
 class Notebook(unittest.TestCase):
     def test_magic_and_diagnosis(self):

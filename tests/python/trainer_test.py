@@ -41,6 +41,15 @@ CONFIG = {
 }
 
 
+def _is_modelled():
+    asked = {"model_name_or_path": "gpt2", "max_length": 64}
+    return oomplan.estimate(asked, trainer="sft", dialect="hf", framework=f"trl=={trl.__version__}").code == 0
+
+
+# What TRL's own configs come to, of the TRL that is installed.
+of_modelled_trl = unittest.skipUnless(_is_modelled(), f"TRL {trl.__version__} is not modelled")
+
+
 def model():
     torch.manual_seed(1)
     return transformers.AutoModelForCausalLM.from_config(transformers.LlamaConfig(**CONFIG))
@@ -166,6 +175,47 @@ class Callbacks(unittest.TestCase):
         self.assertEqual(err.getvalue().count("the GPU's memory is full"), 1)
         self.assertNotIn("training_step", vars(trainer))
 
+    def diagnosed(self, callback, **more):
+        Failing.calls = 0
+        trainer = self.trainer(callback, of=Failing(transformers.LlamaConfig(**CONFIG)), **more)
+        err = io.StringIO()
+        with redirect_stderr(err), self.assertRaises(torch.OutOfMemoryError):
+            trainer.train()
+        to_do, found, not_to_do = err.getvalue().partition("What not to do")
+        self.assertTrue(found, err.getvalue())
+        return to_do, not_to_do
+
+    def test_a_diagnosis_advises_nothing_that_is_on(self):
+        to_do, not_to_do = self.diagnosed(self.callback())
+        self.assertIn("gradient-checkpointing", to_do)
+        to_do, not_to_do = self.diagnosed(self.callback(), gradient_checkpointing=True)
+        self.assertNotIn("gradient-checkpointing", to_do)
+        self.assertIn("It changes nothing in the config, where gradient_checkpointing is true", not_to_do)
+
+    def test_a_diagnosis_has_the_fixes_of_the_config(self):
+        changed = {"sequence_length": 16, "per_device_train_batch_size": 262144}
+        to_do, rest = self.diagnosed(OomplanCallback("rtx-4090", None, set=changed))
+        self.assertRegex(to_do, r"then it\s+needs\s+(at\s+least\s+)?[0-9.]+\s+GiB of\s+23.52\s+GiB")
+        self.assertIn("Against the config", rest)
+        self.assertNotIn(tempfile.gettempdir(), to_do + rest)
+
+    def test_what_fails_after_the_run_is_not_held_against_it(self):
+        self.trainer(self.callback()).train()
+        err = io.StringIO()
+        with redirect_stderr(err):
+            _watching.say_diagnosis(torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."))
+        self.assertIn("the GPU's memory is full", err.getvalue())
+        self.assertNotIn("Against", err.getvalue())
+
+    def test_an_error_outside_of_the_trainers_methods_is_held_against_the_run(self):
+        callback = self.callback()
+        callback.watch.predict(transformers.TrainingArguments(**common(self.where)), model=model())
+        err = io.StringIO()
+        with redirect_stderr(err):
+            _watching.say_diagnosis(torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."))
+        callback.watch.end()
+        self.assertIn("Against the config", err.getvalue())
+
     def test_another_error_is_left_alone(self):
         class Broken(transformers.LlamaForCausalLM):
             def forward(self, *args, **kwargs):
@@ -181,6 +231,7 @@ class Callbacks(unittest.TestCase):
         trainer.train()
         self.assertEqual(trainer.state.global_step, 4)
 
+    @of_modelled_trl
     def test_sft_trainer_with_an_adapter(self):
         tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=_tokenizer(), pad_token="<pad>", eos_token="<eos>")
         callback = OomplanCallback("rtx-4090", self.where / "runs.jsonl")
@@ -268,6 +319,7 @@ class Objects(unittest.TestCase):
     def sft(self, **more):
         return trl.SFTConfig(output_dir="out", use_cpu=True, **{"bf16": True, "max_length": 512, **more})
 
+    @of_modelled_trl
     def test_an_object_is_the_config_that_says_the_same(self):
         said = {
             "model_name_or_path": "Qwen/Qwen3-0.6B",
@@ -297,6 +349,7 @@ class Objects(unittest.TestCase):
         self.assertEqual(here.peak, file.peak)
         self.assertEqual(here.needed("rtx-4090"), file.needed("rtx-4090"))
 
+    @of_modelled_trl
     def test_each_argument_moves_what_it_should(self):
         def peak(**more):
             return oomplan.estimate(self.sft(**more), model="Qwen/Qwen3-0.6B").peak
@@ -305,6 +358,7 @@ class Objects(unittest.TestCase):
         self.assertGreater(peak(gradient_checkpointing=False), peak(gradient_checkpointing=True))
         self.assertGreater(peak(optim="adamw_torch"), peak(optim="adamw_bnb_8bit"))
 
+    @of_modelled_trl
     def test_dpo(self):
         config = trl.DPOConfig(output_dir="out", use_cpu=True, bf16=True)
         found = oomplan.estimate(config, "a100-80gb", model="Qwen/Qwen3-0.6B")
@@ -328,6 +382,7 @@ class Objects(unittest.TestCase):
             oomplan.estimate(self.sft(), model=frozen)
         self.assertIn("not trained", caught.exception.reasons[0])
 
+    @of_modelled_trl
     def test_a_module_is_read_as_it_stands(self):
         adapted = get_peft_model(model(), LoraConfig(r=4, target_modules=["q_proj", "v_proj"]))
         found = oomplan.estimate(self.sft(bf16=False), "rtx-4090", model=adapted)
