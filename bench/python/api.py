@@ -1,4 +1,5 @@
-"""How quick the Python package is beside C++, how long its import takes, and how large a wheel is.
+"""How quick the Python package is beside C++, how long its import takes, and how large a wheel is. OFF, and exit code 1,
+where Python gives less than 95 % of the answers that C++ gives.
 
     PYTHONPATH=build/release/python bench/python/api.py --reply-speed build/release/reply_speed [--wheel FILE]
 """
@@ -16,6 +17,7 @@ import oomplan
 CONFIG = "examples/axolotl/llama-3.1-8b-qlora.yml"
 ROUNDS = 5
 SECONDS = 1.0
+LEAST = 0.95  # of the answers that C++ gives a second
 
 
 def per_second(ask):
@@ -62,16 +64,20 @@ def main():
     first, answer = import_ms()
     print(f"import oomplan {first:.1f} ms, first answer {answer:.1f} ms more")
     cpp = in_cpp(asked.reply_speed) if asked.reply_speed else {}
+    slow = False
     for name, gpu in (("peak", None), ("gpu", "rtx-4090")):
         python = per_second(lambda gpu=gpu: oomplan.estimate(CONFIG, gpu, outlook=False))
         read = per_second(lambda gpu=gpu: oomplan.estimate(CONFIG, gpu, outlook=False).peak)
-        beside = f", C++ {cpp[name]:.1f}: {python / cpp[name]:.1%}" if name in cpp else ""
+        part = python / cpp[name] if name in cpp else 1
+        beside = f", C++ {cpp[name]:.1f}: {part:.1%}{' OFF' if part < LEAST else ''}" if name in cpp else ""
+        slow = slow or part < LEAST
         print(f"estimate, {name}: {python:.1f} a second, with its numbers read {read:.1f}{beside}")
     if asked.wheel:
         print(f"{asked.wheel.name}: {asked.wheel.stat().st_size / 1e6:.2f} MB")
         for member in sorted(zipfile.ZipFile(asked.wheel).infolist(), key=lambda one: -one.compress_size)[:5]:
             print(f"  {member.compress_size / 1e6:6.2f} of {member.file_size / 1e6:6.2f} MB  {member.filename}")
+    return int(slow)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

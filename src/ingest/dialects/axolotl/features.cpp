@@ -50,8 +50,8 @@ bool is_costly_optim_args(const Node& node) {
 
 bool is_modelling(const Node& plugin) {
   // Those of Liger, the kernels, expert parallelism and cut cross entropy act through keys of their own.
-  constexpr std::array<std::string_view, 4> quiet{"KernelsPlugin", "ExpertParallelPlugin", "LMEvalPlugin",
-                                                  "SwanLabPlugin"};
+  constexpr std::array<std::string_view, 5> quiet{"KernelsPlugin", "ExpertParallelPlugin", "LMEvalPlugin",
+                                                  "SwanLabPlugin", "OomplanPlugin"};
   return !is_plugin(plugin.text, liger_plugin_name) && !is_plugin(plugin.text, cut_plugin_name) &&
          std::ranges::none_of(quiet, [&](std::string_view name) { return plugin.text.ends_with(name); });
 }
