@@ -44,6 +44,7 @@ class Accelerate(Folder):
         model = torch.nn.Linear(4, 1)
         optimizer = torch.optim.SGD(model.parameters(), 0.1)
         model, optimizer = accelerator.prepare(model, optimizer)
+        another = torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), 0.1)
         with watching(accelerator, config, "rtx-4090", self.runs) as watch:
             for i in range(batches):
                 with accelerator.accumulate(model):
@@ -52,8 +53,10 @@ class Accelerate(Folder):
                     accelerator.backward(model(torch.ones(2, 4)).mean())
                     optimizer.step()
                     optimizer.zero_grad()
+                    if i % 2:
+                        another.step()
             watch.after("evaluation", 5)
-        torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), 0.1).step()
+        optimizer.step()
         return watch
 
     def test_records_steps_and_not_what_is_accumulated(self):

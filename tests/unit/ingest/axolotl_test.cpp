@@ -222,7 +222,8 @@ TEST(Axolotl, LigersKeysNeedItsPlugin) {
               ElementsAre("liger_cross_entropy: liger cross entropy"));
   EXPECT_THAT(features(plan_from(full + "flash_attention: true\nplugins: [my.own.Plugin]\n")),
               ElementsAre("plugins: plugin"));
-  EXPECT_THAT(features(plan_from(full + "flash_attention: true\nplugins: [oomplan.axolotl.OomplanPlugin]\n")), IsEmpty());
+  EXPECT_THAT(features(plan_from(full + "flash_attention: true\nplugins: [oomplan.axolotl.OomplanPlugin]\n")),
+              IsEmpty());
 }
 
 // core/trainers/mixins/activation_checkpointing.py, loaders/model.py
