@@ -27,7 +27,33 @@ Diagnostic no_config(const fs::path& directory) {
                   is_adapter ? "it holds an adapter: name the model that the adapter is for." : "");
 }
 
-Result<Architecture> from_path(const std::string& path, const Catalog& catalog) {
+void put(Node& mapping, std::string key, Node value) {
+  const auto found = std::ranges::find(mapping.entries, key, &Entry::key);
+  if (found != mapping.entries.end()) {
+    found->value = std::move(value);
+  } else {
+    mapping.entries.push_back({std::move(key), value.line, value.column, std::move(value)});
+  }
+}
+
+/// architecture_of() with the overrides in the config.
+Result<Architecture> overridden(Document config, const Catalog& catalog, const ConfigOverrides& overrides) {
+  for (const auto& [key, text] : overrides) {
+    Result<Document> value = parse_document(text, key, Syntax::yaml);
+    if (!value) return value.errors();
+    value->root.line = value->root.column = 0;
+    if (config.root.is_mapping()) put(config.root, key, std::move(value->root));
+  }
+  Result<Architecture> out = architecture_of(config, catalog);
+  if (!out) return out;
+  for (const auto& [key, text] : overrides) {
+    const bool reads = std::ranges::count(out->config, key, [](const auto& row) { return row.first; }) > 0;
+    if (!reads && text != "null") out->not_played.push_back("an overridden " + key + " of its config");
+  }
+  return out;
+}
+
+Result<Architecture> from_path(const std::string& path, const Catalog& catalog, const ConfigOverrides& overrides) {
   std::error_code error;
   fs::path config = path;
   if (fs::is_directory(config, error)) {
@@ -36,7 +62,7 @@ Result<Architecture> from_path(const std::string& path, const Catalog& catalog) 
   }
   const Result<Document> document = read_named_document(config.string());
   if (!document) return document.errors();
-  return architecture_of(*document, catalog);
+  return overridden(*document, catalog, overrides);
 }
 
 /// Of a preset's family that is not played its user sees the id, not the preset.
@@ -50,11 +76,11 @@ Diagnostics named(Diagnostics errors, const std::string& id) {
   return errors;
 }
 
-Result<Architecture> from_preset(Preset preset, const Catalog& catalog) {
-  Result<Architecture> out = architecture_of(preset.config, catalog);
+Result<Architecture> from_preset(Preset preset, const Catalog& catalog, const ConfigOverrides& overrides) {
+  Result<Architecture> out = overridden(std::move(preset.config), catalog, overrides);
   if (!out) return named(out.errors(), preset.id);
   out->source = std::move(preset.id);
-  out->parameters = preset.parameters;
+  if (overrides.empty()) out->parameters = preset.parameters;
   if (!preset.not_played.empty()) out->not_played.push_back(std::move(preset.not_played));
   return out;
 }
@@ -96,16 +122,17 @@ Result<Architecture> architecture_of(const Document& config, const Catalog& cata
   return out;
 }
 
-Result<Architecture> find_model(const std::string& id_or_path, const Catalog& catalog) {
+Result<Architecture> find_model(const std::string& id_or_path, const Catalog& catalog,
+                                const ConfigOverrides& overrides) {
   std::error_code error;
-  if (!id_or_path.empty() && fs::exists(id_or_path, error)) return from_path(id_or_path, catalog);
+  if (!id_or_path.empty() && fs::exists(id_or_path, error)) return from_path(id_or_path, catalog, overrides);
   std::optional<Result<Preset>> preset = find_preset(id_or_path, catalog);
   if (!preset) {
-    if (const auto cached = cached_config(catalog.hub_cache, id_or_path)) return from_path(*cached, catalog);
+    if (const auto cached = cached_config(catalog.hub_cache, id_or_path)) return from_path(*cached, catalog, overrides);
     return unknown_model(id_or_path, catalog);
   }
   if (!*preset) return preset->errors();
-  return from_preset(**std::move(preset), catalog);
+  return from_preset(**std::move(preset), catalog, overrides);
 }
 
 std::vector<std::string> known_models(const Catalog& catalog) {

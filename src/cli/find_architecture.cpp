@@ -43,7 +43,7 @@ bool find_teacher(Findings& findings, const Catalog& catalog) {
 
 bool find_architecture(Findings& findings, const Catalog& catalog) {
   const Setting<std::string>& model = findings.plan->model.name;
-  Result<Architecture> architecture = find_model(model.value, catalog);
+  Result<Architecture> architecture = find_model(model.value, catalog, findings.plan->model_config);
   if (architecture) {
     findings.architecture = std::move(*architecture);
     return find_teacher(findings, catalog);

@@ -224,6 +224,25 @@ bool Builder::added(const Parameter& parameter) const {
 
 namespace {
 
+// transformers/modeling_utils.py: _init_added_embeddings_weights_with_mean. The most of it is held where torch looks
+// whether the covariance is symmetric (torch.isclose), before it looks for its root.
+void draw_rows(Torch& torch, const Dims& old, DType dtype) {
+  const std::int64_t width = old[1];
+  const auto square = [&](DType of, const char* op) { return torch.empty({width, width}, of, op); };
+  const Tensor raised = dtype == DType::fp32 ? Tensor() : torch.empty(old, DType::fp32, "aten::_to_copy");
+  const Tensor mean = torch.empty({width}, DType::fp32, "aten::mean");
+  const Tensor centered = torch.empty(old, DType::fp32, "aten::sub");
+  const Tensor covariance = square(DType::fp32, "aten::div");
+  const Tensor scaled = square(DType::fp32, "aten::mul");
+  const Tensor equal = square(DType::boolean, "aten::eq");
+  const Tensor allowed = square(DType::fp32, "aten::add");
+  const Tensor apart = square(DType::fp32, "aten::abs");
+  const Tensor magnitude = square(DType::fp32, "aten::abs");
+  const Tensor is_number = square(DType::boolean, "aten::ne");
+  const Tensor is_finite = square(DType::boolean, "aten::eq");
+  const Tensor both = square(DType::boolean, "aten::mul");
+}
+
 /// Whether a parameter is of what sees images and is no norm, embedding, head or bias.
 bool is_of_images(const Architecture& model, const std::string& name) {
   const bool sees = std::ranges::any_of(model.body, &Segment::tower);
@@ -259,6 +278,25 @@ void Builder::upcast() {
   torch.recorder.empty_cache();
 }
 
+// transformers/modeling_utils.py: _get_resized_embeddings and _get_resized_lm_head, the one and then the other.
+void Builder::enlarge() {
+  if (facts.vocabulary == 0) return;
+  for (const Parameter& p : parameters) {
+    const bool of_words = p.part == Part::embedding || p.part == Part::head;
+    if (!of_words || added(p) || p.sizes[0] != facts.vocabulary) continue;
+    const Tensor& weight = p.held;
+    const Dims loaded{vocabulary_of(architecture), weight->sizes[1]};
+    Storage& before = torch.recorder.at(weight->storage);
+    before.shape = loaded;
+    before.bytes = Bytes(saturating_mul(loaded.product(), bytes_of(weight->dtype))).rounded_up(512).count();
+    Restore layer(torch.recorder.scope.layer, weight->layer);
+    Restore module(torch.recorder.scope.module, weight->module);
+    const Tensor made = torch.parameter(weight->sizes, weight->dtype, false);
+    if (facts.mean_resizing) draw_rows(torch, loaded, weight->dtype);
+    std::swap(weight->storage, made->storage);
+  }
+}
+
 // LLaMA-Factory's model/adapter.py: init_adapter, one parameter after the other.
 void Builder::raise_trained() {
   if (!facts.trained_to_fp32) return;
@@ -289,6 +327,7 @@ void Builder::finish_loading() {
   const std::vector<Event> copies = taken(events, of_copies_);
   if (quantizes) warm_up();
   keep_in_16_bits();
+  enlarge();
   upcast();
   events.insert(events.end(), adapters.begin(), adapters.end());
   events.insert(events.end(), copies.begin(), copies.end());

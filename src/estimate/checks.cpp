@@ -12,6 +12,7 @@
 #include "own_models.hpp"
 #include "teacher.hpp"
 #include "unsloth_checks.hpp"
+#include "vocabulary_checks.hpp"
 #include "weight_checks.hpp"
 
 namespace oomplan::estimator {
@@ -494,6 +495,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_images(plan, architecture, errors);
   check_mesh(plan, architecture, errors);
   check_weights(plan, errors);
+  check_vocabulary(plan, architecture, errors);
   check_own_models(plan, architecture, errors);
   check_targets(plan, architecture, errors);
   if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {

@@ -230,6 +230,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.objective = objective_of(plan, architecture);
   f.task = task_of(plan, architecture);
   f.labels = plan.model.labels.value > 0 ? plan.model.labels.value : architecture.labels;
+  f.vocabulary = plan.model.vocabulary.value;
+  f.mean_resizing = plan.model.mean_resizing.value;
   f.target_length = plan.batch.target_length.value > 0 ? plan.batch.target_length.value : f.length;
   f.evaluation_objective = find_objective(f.objective->evaluated, f.task);
   f.evaluates = plan.evaluation.evaluates.value;

@@ -47,8 +47,10 @@ struct Facts {
   std::int64_t length = 1;
   Images images{};
   Rows rows = Rows::tokens;
-  Task task = Task::causal_lm;     ///< What it is trained to do: its architecture's task, or that of another head.
-  std::int64_t labels = 2;         ///< Of a classifier.
+  Task task = Task::causal_lm;  ///< What it is trained to do: its architecture's task, or that of another head.
+  std::int64_t labels = 2;      ///< Of a classifier.
+  std::int64_t vocabulary = 0;  ///< As ModelFacts has it.
+  bool mean_resizing = false;
   std::int64_t target_length = 1;  ///< Of an encoder-decoder's labels.
   bool source_padded = false;      ///< Where a decoder plays: its encoder's rows are padded.
   DType weights = DType::fp32;     ///< Of the base model, and of what a quantised one keeps unquantised.
@@ -347,6 +349,8 @@ class Builder {
   void count(std::int64_t elements, bool trained);
   /// What is done to the whole model once every module is built, as the framework's loader does it.
   void finish_loading();
+  /// How many rows of the vocabulary there are where the checkpoint has `rows`.
+  std::int64_t enlarged(std::int64_t rows) const { return facts.vocabulary > 0 ? facts.vocabulary : rows; }
   /// Whether an adapter is asked for on the module `name`. peft: a target names a module by its whole path or by the
   /// end of it; all-linear means linear layers but the head (tuners_utils.py: _maybe_include_all_linear_layers).
   bool targeted(const std::string& name, bool in_all_linear);
@@ -412,6 +416,7 @@ class Builder {
   void load_in_order();
   void warm_up();
   void keep_in_16_bits();  ///< What a checkpoint has beyond the weights as they are quantised.
+  void enlarge();
   void upcast();
   void raise_trained();
   bool added(const Parameter& parameter) const;  ///< By peft, to a model that is there.

@@ -56,6 +56,14 @@ constexpr std::array unknowns{
             "which layers the checkpoint leaves in 16 bits only its config.json says: from none to all "
             "(unquantized_modules says them, checkpoint_bytes what the checkpoint comes to)",
             has_open_layers, [](TrainingPlan& plan) { plan.quantization.skipped.value.clear(); }},
+    Unknown{"new tokens",
+            "whether the tokenizer has them already, so that the embeddings stay as they are, is not known "
+            "(vocabulary says it, of 0 or more rows)",
+            [](const TrainingPlan& plan, const Architecture&) {
+              const Setting<std::int64_t>& vocabulary = plan.model.vocabulary;
+              return vocabulary.value > 0 && vocabulary.origin.kind == Origin::Kind::assumed;
+            },
+            [](TrainingPlan& plan) { plan.model.vocabulary.value = 0; }},
     Unknown{"expert routing",
             "which tokens an expert gets is not known: from as many as any other expert to all of them "
             "(expert_routing says it)",

@@ -11,6 +11,7 @@
 #include "oomplan/ingest/ingest.hpp"
 #include "stack.hpp"
 #include "versions.hpp"
+#include "vocabulary.hpp"
 
 namespace oomplan {
 namespace {
@@ -110,17 +111,11 @@ std::optional<Diagnostic> refused_router_loss(const TrainingPlan& plan, const Ar
                  "router_aux_loss_coef: 0 switches it off");
 }
 
-std::int64_t vocabulary(const Architecture& model) {
-  const auto found = std::ranges::find(model.config, "vocab_size", [](const auto& row) { return row.first; });
-  const auto* size = found == model.config.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-  return size == nullptr ? 0 : *size;
-}
-
 // trl 1.16.0: GKDTrainer.__init__.
 std::optional<Diagnostic> refused_teacher(const TrainingPlan& plan, const Architecture& model) {
-  if (model.teacher == nullptr || vocabulary(model) == vocabulary(*model.teacher)) return std::nullopt;
-  return refused("the teacher has a vocabulary of " + std::to_string(vocabulary(*model.teacher)) +
-                     " and the student one of " + std::to_string(vocabulary(model)) +
+  if (model.teacher == nullptr || vocabulary_of(model) == vocabulary_of(*model.teacher)) return std::nullopt;
+  return refused("the teacher has a vocabulary of " + std::to_string(vocabulary_of(*model.teacher)) +
+                     " and the student one of " + std::to_string(vocabulary_of(model)) +
                      ": TRL's GKDTrainer compares whole distributions, and refuses them",
                  plan.model.teacher.origin.where);
 }
@@ -232,6 +227,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
       dialect != nullptr && dialect->adapt_to_model) {
     if (std::optional<Diagnostic> refused = dialect->adapt_to_model(plan, model)) return *std::move(refused);
   }
+  if (std::optional<Diagnostic> refused = ingestion::enlarge_vocabulary(plan, model)) return *std::move(refused);
   if (std::optional<Diagnostic> refused = refused_router_loss(plan, model)) return *std::move(refused);
   if (std::optional<Diagnostic> refused = refused_packed_scan(plan, model)) return *std::move(refused);
   if (std::optional<Diagnostic> refused = refused_teacher(plan, model)) return *std::move(refused);

@@ -53,6 +53,17 @@ constexpr std::array run_rows{
         "labels", {"of a classifier: how many labels there are; 0: as `num_labels` or `id2label` of the config says",
                    {},
                    classifies}),
+    fact<&Plan::model, &ModelFacts::vocabulary, as::count>(
+        "vocabulary",
+        {"rows that embedding and head are enlarged to once they are loaded (`resize_token_embeddings`); 0: they stay "
+         "as the checkpoint has them",
+         {},
+         is_enlarged}),
+    fact<&Plan::model, &ModelFacts::mean_resizing, as::boolean>(
+        "mean_resizing", {"of `vocabulary`: new rows are drawn around the mean of the old ones, for which these are "
+                          "copied to fp32 twice",
+                          {},
+                          is_enlarged}),
     fact<&Plan::batch, &BatchFacts::target_length, as::count>(
         "target_length",
         {"of an encoder-decoder: tokens in a row of labels after padding; 0: `sequence_length`", {}, has_targets}),
@@ -453,7 +464,7 @@ constexpr auto rows = [] {
 }();
 
 // dialect, framework, unmodelled and warnings are about the plan, not in it; the other members are groups.
-static_assert(members<Plan>() == 15 + 4, "a group of TrainingPlan is not counted below");
+static_assert(members<Plan>() == 15 + 6, "a group of TrainingPlan is not counted below");
 static_assert(facts_in<RecipeFacts, ModelFacts, BatchFacts, ImageFacts, PrecisionFacts, AdapterFacts, KernelFacts,
                        QuantizationFacts, OptimizerFacts, CheckpointingFacts, EvaluationFacts, SavingFacts,
                        RuntimeFacts, MeshFacts, LoaderPlan> == rows.size(),

@@ -14,7 +14,7 @@ Result<TrainingPlan> plan_of(const Document& document, const IngestOptions& opti
                              const ModelFinder& models, const Architecture** architecture) {
   Result<TrainingPlan> plan = plan_on(document, options, rule.gpus, rule.headroom, models);
   if (!plan) return plan;
-  const Result<Architecture>& found = models(plan->model.name.value);
+  const Result<Architecture>& found = models(*plan);
   if (found) {
     *architecture = &*found;
     return with_model_defaults(std::move(*plan), *found);

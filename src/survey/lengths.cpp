@@ -111,7 +111,7 @@ Result<TrainingPlan> plan_on(const Document& document, const IngestOptions& opti
   if (plan || gpus.empty()) return plan;
   std::optional<TrainingPlan> open = plan_but_for_length(document, options);
   if (!open) return plan;
-  const Result<Architecture>& model = models(open->model.name.value);
+  const Result<Architecture>& model = models(*open);
   Result<TrainingPlan> whole = model ? with_model_defaults(std::move(*open), *model) : model.errors();
   if (!whole) return plan;
   const std::vector<Lengths> lengths = lengths_on(gpus, {document, options, *whole, *model, gpus.front(), headroom});

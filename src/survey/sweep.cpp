@@ -81,7 +81,7 @@ Result<SweepPoint> point_at(const Document& document, const IngestOptions& optio
   for (std::size_t a = 0; a < values.size(); ++a) here.overrides.push_back(sweep.axes[a].key + "=" + values[a]);
   Result<TrainingPlan> plan = plan_on(document, here, {sweep.gpu}, sweep.headroom, models);
   if (!plan) return plan.errors();
-  const Result<Architecture>& architecture = models(plan->model.name.value);
+  const Result<Architecture>& architecture = models(*plan);
   if (!architecture) return architecture.errors();
   plan = with_model_defaults(std::move(*plan), *architecture);
   return plan ? answer(*plan, *architecture, sweep) : plan.errors();

@@ -145,7 +145,8 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.model.teacher.value.clear();
   plan.model.teacher_dtype.value = WeightsDType::checkpoint;
   plan.model.head.value = HeadKind::language_model;
-  plan.model.labels.value = plan.batch.target_length.value = 0;
+  plan.model.mean_resizing.value = true;
+  plan.model.labels.value = plan.model.vocabulary.value = plan.batch.target_length.value = 0;
   plan.evaluation.evaluates.value = plan.evaluation.padded.value = false;  // What written keys do not say.
   plan.evaluation.rows.value = plan.evaluation.length.value = 0;
   const bool scaled = plan.precision.autocast.value == Autocast::fp16;  // Whose scaler refuses fp16 gradients.

@@ -129,6 +129,13 @@ struct Architecture {
   std::shared_ptr<const Architecture> teacher{};            ///< Of the model that it learns from; null: none.
 };
 
+/// The rows of its embedding, by the key that nearly all configs have; 0 where its own has none.
+inline std::int64_t vocabulary_of(const Architecture& model) {
+  const auto found = std::ranges::find(model.config, "vocab_size", [](const auto& row) { return row.first; });
+  const auto* size = found == model.config.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  return size == nullptr ? 0 : *size;
+}
+
 /// Whether a layer of the model has an op of which `test` is true.
 template <class Test>
 bool any_op(const Architecture& model, const Test& test) {

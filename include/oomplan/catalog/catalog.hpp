@@ -32,12 +32,18 @@ struct Catalog {
 /// Errors: catalog/unreadable-directory, catalog/bad-file, and those of read_document.
 Result<Catalog> read_models(const std::string& directory);
 
+/// Keys of config.json, each with the scalar in its place, as YAML.
+using ConfigOverrides = std::vector<std::pair<std::string, std::string>>;
+
 /// A model by hub id ("meta-llama/Llama-3.1-8B", case counts nothing), or from a directory with a config.json, or a
 /// config.json itself; an id that no preset has is looked for in catalog.hub_cache. A path that exists wins over a
 /// preset. Errors: catalog/unknown-model (with near ids),
 /// catalog/no-config, catalog/unknown-architecture (with the list of known model_types), catalog/missing-key,
 /// catalog/bad-value, catalog/bad-file (of our own data), and those of read_document.
-Result<Architecture> find_model(const std::string& id_or_path, const Catalog& catalog = {});
+/// `overrides` are put into its config; the model then has no parameters stated, and those of the keys that its
+/// architecture does not read are not played.
+Result<Architecture> find_model(const std::string& id_or_path, const Catalog& catalog = {},
+                                const ConfigOverrides& overrides = {});
 
 /// The same from a config.json's content, `config.root` being the mapping of Hugging Face keys.
 Result<Architecture> architecture_of(const Document& config, const Catalog& catalog = {});

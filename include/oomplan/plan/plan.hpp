@@ -282,8 +282,19 @@ struct ModelFacts {
   Setting<std::string> teacher{};  ///< The same of the model that a student learns from; empty: none.
   Setting<WeightsDType> teacher_dtype{};
   Setting<HeadKind> head{};
-  Setting<std::int64_t> labels{};  ///< Of a classifier; 0: as many as the config has.
+  Setting<std::int64_t> labels{};      ///< Of a classifier; 0: as many as the config has.
+  Setting<std::int64_t> vocabulary{};  ///< Rows that embedding and head are enlarged to; 0: as the checkpoint has them.
+  Setting<bool> mean_resizing{};       ///< New rows are drawn around the mean of the old ones.
   friend bool operator==(const ModelFacts&, const ModelFacts&) = default;
+};
+
+/// What a config adds to the tokenizer; with_model_defaults() makes ModelFacts::vocabulary of it.
+struct NewTokens {
+  std::vector<std::string> names{};    ///< Those that the tokenizer gets where it has them not.
+  std::vector<std::string> unsaved{};  ///< Those of them that the framework refuses to add, as it would not train them.
+  std::int64_t multiple = 1;           ///< What an enlarged vocabulary is rounded up to.
+  Origin origin{};
+  friend bool operator==(const NewTokens&, const NewTokens&) = default;
 };
 
 struct BatchFacts {
@@ -464,6 +475,9 @@ struct TrainingPlan {
   RuntimeFacts runtime{};
   MeshFacts mesh{};
   LoaderPlan loader{};  ///< What decides host memory; nothing of it reaches the GPU.
+  NewTokens new_tokens{};
+  /// Keys of the model's config.json, each with the scalar that the run puts in its place, as YAML.
+  std::vector<std::pair<std::string, std::string>> model_config{};
 
   std::vector<Unmodelled> unmodelled{};
   Diagnostics warnings{};

@@ -25,8 +25,8 @@ namespace oomplan {
 /// between. Errors: survey/bad-axis; survey/too-many-points where the grid has more than most_points.
 Result<std::vector<Axis>> parse_axes(const std::vector<std::string>& texts);
 
-/// A model by what the plan calls it; the answer lives as long as the finder. Called from several threads.
-using ModelFinder = std::function<const Result<Architecture>&(const std::string& id_or_path)>;
+/// A plan's model; the answer lives as long as the finder. Called from several threads.
+using ModelFinder = std::function<const Result<Architecture>&(const TrainingPlan& plan)>;
 
 /// What one point comes to.
 SweepPoint sweep_point(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,

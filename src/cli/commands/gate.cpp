@@ -199,9 +199,9 @@ struct Court {
 GateItem judge_one(const std::string& config, const Court& court) {
   const Fence fence = court.fence.around(config);
   std::deque<Result<Architecture>> refused;
-  const auto model = [&](const std::string& id) -> const Result<Architecture>& {
-    std::optional<Diagnostic> outside = objection_to_model(fence, id);
-    return outside ? refused.emplace_back(*std::move(outside)) : court.models.find(id);
+  const auto model = [&](const TrainingPlan& plan) -> const Result<Architecture>& {
+    std::optional<Diagnostic> outside = objection_to_model(fence, plan.model.name.value);
+    return outside ? refused.emplace_back(*std::move(outside)) : court.models.find(plan);
   };
   GateQuestion question{.config = config, .ingest = ingest_options(court.read), .models = model};
   question.ingest.loader = loader_within(fence);

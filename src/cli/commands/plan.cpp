@@ -145,7 +145,7 @@ Outcome run_plan(const Options& options, const Terminal& terminal) {
   if (!plan) return refused(plan.errors(), options);
   if (const Diagnostics other = not_for_layouts(*plan, view.world); !other.empty()) return refused(other, options);
   how.dialect = plan->dialect;
-  const Result<Architecture> architecture = find_model(plan->model.name.value, *catalog);
+  const Result<Architecture> architecture = find_model(plan->model.name.value, *catalog, plan->model_config);
   if (!architecture) return refused(placed(architecture.errors(), plan->model.name.origin), options);
   const Result<std::int64_t> rows = options.rows ? Result<std::int64_t>(*options.rows) : rows_of(*plan, view.world);
   if (!rows) return refused(rows.errors(), options);

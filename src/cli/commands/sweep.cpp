@@ -117,7 +117,7 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
   ModelsCache models(*catalog);
   std::size_t count = 1;
   for (const Axis& axis : sweep.axes) count *= axis.values.size();
-  const auto model = [&](const std::string& id) -> const Result<Architecture>& { return models.find(id); };
+  const auto model = [&](const TrainingPlan& plan) -> const Result<Architecture>& { return models.find(plan); };
   std::vector<SweepPoint> points(count);
   for_each_index(count, [&](std::size_t i) { points[i] = sweep_point(*document, how, sweep, i, model); });
   sweep.points = std::move(points);

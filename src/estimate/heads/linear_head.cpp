@@ -22,7 +22,7 @@ Tensor capped(Torch& t, const Tensor& logits) {
 class LinearHead final : public Head {
  public:
   LinearHead(const Attributes& a, Builder& b)
-      : Head(Linear::head(b, a.module(), a.integer("width"), a.integer("vocabulary"), a.flag("bias", false),
+      : Head(Linear::head(b, a.module(), a.integer("width"), b.enlarged(a.integer("vocabulary")), a.flag("bias", false),
                           a.flag("tied", false) ? b.embedding_weight : Tensor())),
         casts_(a.flag("casts", false)),
         divides_(a.text("before", "") == "divided"),

@@ -14,11 +14,12 @@ constexpr std::array<std::string_view, 4> scales{"none", "by_buffer", "by_number
 class Embedding final : public Module {
  public:
   Embedding(const Attributes& a, Builder& b)
-      : weight_{b.embedding(a.module(), sizes_of(a)), b.saved_copy(a.module(), "weight", sizes_of(a), Part::embedding)},
+      : weight_{b.embedding(a.module(), sizes_of(a, b)),
+                b.saved_copy(a.module(), "weight", sizes_of(a, b), Part::embedding)},
         scale_(static_cast<Scale>(a.choice("scale", scales))),
         named_(a.flag("named", true)) {
     b.embedding_weight = weight_.original;
-    if (a.flag("replaced_in_4_bits", false) && b.facts.lightning && b.facts.quantized) stable_ = {b, sizes_of(a)};
+    if (a.flag("replaced_in_4_bits", false) && b.facts.lightning && b.facts.quantized) stable_ = {b, sizes_of(a, b)};
     if (scale_ != Scale::by_buffer) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     buffer_ = b.torch.empty({}, b.facts.weights, "buffer");
@@ -40,7 +41,9 @@ class Embedding final : public Module {
   }
 
  private:
-  static Dims sizes_of(const Attributes& a) { return {a.integer("rows"), a.integer("width")}; }
+  static Dims sizes_of(const Attributes& a, const Builder& b) {
+    return {b.enlarged(a.integer("rows")), a.integer("width")};
+  }
 
   Weight weight_;
   Scale scale_;

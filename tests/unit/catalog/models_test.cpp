@@ -146,6 +146,17 @@ TEST(Models, AnIdOfAFamilyThatIsNotPlayedNamesIt) {
                          "[catalog/unknown-architecture]\nhint: known: "));
 }
 
+TEST(FindModel, ARunPutsValuesIntoTheConfig) {
+  const auto with = [](const ConfigOverrides& overrides) {
+    return *find_model("mistralai/Mistral-7B-v0.1", {}, overrides);
+  };
+  const Architecture model = with({{"num_hidden_layers", "2"}, {"sliding_window", "null"}});
+  EXPECT_EQ(model.layers, 2);
+  EXPECT_EQ(model.parameters, 0) << "the preset's count is another model's";
+  EXPECT_THAT(model.not_played, testing::IsEmpty());
+  EXPECT_THAT(with({{"mystery", "true"}}).not_played, testing::ElementsAre("an overridden mystery of its config"));
+}
+
 TEST(Models, TheFrameworksOwnExamplesAreKnown) {
   for (const char* id : {"NousResearch/Llama-2-7b-hf",
                          "NousResearch/Llama-3.2-1B",

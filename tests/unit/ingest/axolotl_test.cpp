@@ -259,7 +259,8 @@ TEST(Axolotl, WhatIsNotPlayedIsNamed) {
   EXPECT_THAT(one("rl: simpo\n"), ElementsAre(HasSubstr("for which Axolotl loads a reference that nobody takes")));
   EXPECT_THAT(one("adapter: llama-adapter\n"), ElementsAre("adapter: adapter"));
   EXPECT_THAT(one("model_type: AutoModelForSequenceClassification\n"), ElementsAre("model_type: model class"));
-  EXPECT_THAT(one("model_config: {num_hidden_layers: 2}\n"), ElementsAre("model_config: overridden model config"));
+  EXPECT_THAT(one("model_config: {num_hidden_layers: 2}\n"), ElementsAre());
+  EXPECT_THAT(one("model_config: {hidden_size: 2}\n"), ElementsAre("model_config: overridden model config"));
   EXPECT_THAT(one("optim_args: {rank: 8}\n"), ElementsAre("optim_args: optimizer arguments"));
   EXPECT_THAT(one("peft: {loftq_config: {loftq_bits: 4}}\n"), ElementsAre("peft: LoftQ"));
   EXPECT_THAT(one("device_map: sequential\n"), ElementsAre("device_map: device map"));

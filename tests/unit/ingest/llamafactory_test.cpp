@@ -375,5 +375,12 @@ TEST(LlamaFactory, APlanIsWrittenInItsKeys) {
   EXPECT_EQ(write_plan(again, "oomplan"), write_plan(plan, "oomplan")) << text;
 }
 
+TEST(LlamaFactory, ItEnlargesNoVocabularyOfAQuantizedModel) {
+  const std::string lora = sft + "finetuning_type: lora\nresize_vocab: true\n";
+  EXPECT_THAT(errors_from(lora + "quantization_bit: 4\n"),
+              Contains(HasSubstr("enlarges no vocabulary of a quantized model")));
+  EXPECT_THAT(features(plan_from(lora)), Contains("resize_vocab: an enlarged vocabulary"));
+}
+
 }  // namespace
 }  // namespace oomplan

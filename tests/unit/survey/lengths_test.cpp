@@ -55,7 +55,7 @@ TEST(LengthsOf, IsTheLongestThatFitsToWithinAPerCent) {
 
 TEST(PlanOn, IsOfTheLengthThatDecidesAllCards) {
   const Asked asked;
-  const auto models = [&](const std::string&) -> const Result<Architecture>& {
+  const auto models = [&](const TrainingPlan&) -> const Result<Architecture>& {
     static const Result<Architecture> found = find_model("openai-community/gpt2");
     return found;
   };

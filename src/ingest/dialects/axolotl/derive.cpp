@@ -17,6 +17,7 @@
 #include "loaded.hpp"
 #include "oomplan/core/pattern.hpp"
 #include "preference.hpp"
+#include "tokens.hpp"
 
 namespace oomplan::ingestion {
 namespace {
@@ -321,6 +322,21 @@ void plan_liger(const Axolotl& a, TrainingPlan& plan) {
   if (is(loss, true)) plan.recipe.loss = {Loss::liger_0_8_0_fused_linear, loss.origin};
 }
 
+// ---- The model's config ---------------------------------------------------------------------------------------------
+
+void plan_overrides(const Inputs& inputs, TrainingPlan& plan) {
+  for (const std::string_view key : {"overrides_of_model_config", "model_config"}) {
+    const Node* overrides = find_value(inputs, key);
+    if (overrides == nullptr) continue;
+    for (const Entry& entry : overrides->entries) {
+      if (axolotl::is_idle_override(entry) || !axolotl::is_played_override(entry)) continue;
+      const bool null = entry.value.kind == Node::Kind::null;
+      plan.model_config.emplace_back(entry.key, null ? "null" : entry.value.text);
+      derive(plan.model.name.origin, "with " + entry.key + ": " + plan.model_config.back().second + " in its config");
+    }
+  }
+}
+
 // ---- Which trainer -------------------------------------------------------------------------------------------------
 
 // HFRLTrainerBuilder and the reward models' trainers take over where these keys ask for them (axolotl/train.py).
@@ -348,6 +364,7 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
     miss(draft, document, "model", {"base_model"}, "base_model is not given",
          "add base_model: … or --set base_model=…");
   }
+  plan_overrides(inputs, plan);
   plan_attention(a, plan);
   plan_precision(a, inputs, plan);
   plan_sizes(a, inputs, draft, document);
@@ -359,6 +376,7 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   plan_quantization(a, plan);
   if (axolotl::is_sharded(inputs)) plan.precision.fp32_while_loading = {false, own("ModelLoader, under FSDP")};
   axolotl::plan_adapter(a, inputs, draft, document);
+  axolotl::plan_tokens(a, inputs, draft, document);
   plan_optimizer(a, draft);
   // Its builder of preference training has no such argument (axolotl/core/builders/rl.py).
   if (!axolotl::is_rl(inputs)) trainer::plan_noise(a, draft.plan.recipe.neftune);

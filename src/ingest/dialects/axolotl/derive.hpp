@@ -14,6 +14,14 @@ namespace oomplan::ingestion::axolotl {
 
 std::span<const Feature> features();
 
+// Of overrides_of_model_config, which the loader sets in the config that it has read (axolotl 0.18.0: loaders/utils.py,
+// load_model_config).
+
+/// Rotary settings and limits of positions change no tensor's size.
+bool is_idle_override(const Entry& entry);
+/// A scalar that leaves the checkpoint's weights as large as they are: no other width, no other vocabulary.
+bool is_played_override(const Entry& entry);
+
 // Plugins that are played, by their names below `integrations`.
 
 inline constexpr std::string_view integrations = "axolotl.integrations.";

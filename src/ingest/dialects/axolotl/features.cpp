@@ -28,10 +28,9 @@ bool is_loftq(const Node& node) {
   return loftq != nullptr && is_set(*loftq);
 }
 
-// Rotary settings and limits of position change no tensor's size; a width, a depth or a vocabulary does.
-bool is_reshaping(const Node& node) {
+bool is_other_config(const Node& node) {
   return is_set(node) && std::ranges::any_of(node.entries, [](const Entry& entry) {
-           return !entry.key.starts_with("rope") && entry.key != "max_position_embeddings" && entry.key != "use_cache";
+           return !is_idle_override(entry) && !is_played_override(entry);
          });
 }
 
@@ -62,11 +61,11 @@ bool is_modelling_plugin(const Node& node) {
 
 constexpr std::array rows{
     Feature{"attn_implementation", "attention implementation", is_other_attention},
-    Feature{"model_config", "overridden model config", is_reshaping},
+    Feature{"model_config", "overridden model config", is_other_config},
     Feature{"model_kwargs", "model loading arguments", is_loading_argument},
     Feature{"model_type", "model class", is_other_class},
     Feature{"optim_args", "optimizer arguments", is_costly_optim_args},
-    Feature{"overrides_of_model_config", "overridden model config", is_reshaping},
+    Feature{"overrides_of_model_config", "overridden model config", is_other_config},
     Feature{"overrides_of_model_kwargs", "model loading arguments", is_loading_argument},
     Feature{"peft", "LoftQ", is_loftq},
     Feature{"plugins", "plugin", is_modelling_plugin},
@@ -76,5 +75,18 @@ constexpr std::array rows{
 }  // namespace
 
 std::span<const Feature> features() { return rows; }
+
+bool is_idle_override(const Entry& entry) {
+  return entry.key.starts_with("rope") || entry.key == "max_position_embeddings" || entry.key == "use_cache";
+}
+
+bool is_played_override(const Entry& entry) {
+  constexpr std::array<std::string_view, 4> numbers{"num_hidden_layers", "n_layer", "sliding_window",
+                                                    "num_experts_per_tok"};
+  constexpr std::array<std::string_view, 3> others{"torch_dtype", "dtype", "model_type"};
+  const Node::Kind kind = entry.value.kind;
+  if (kind == Node::Kind::integer || kind == Node::Kind::null) return holds(numbers, entry.key);
+  return entry.value.is_scalar() && !holds(others, entry.key);
+}
 
 }  // namespace oomplan::ingestion::axolotl
