@@ -92,14 +92,16 @@ std::int64_t integer_at(const Node* tokenizer, std::string_view key) {
 }
 
 /// Whether a run holds more in its steps, whatever loading holds beside the model: gradients of all of it are more than
-/// a second embedding, and what is sharded is loaded on the host, or gathers as much.
+/// a second embedding, and what is sharded is loaded on the host, or gathers as much. Axolotl puts a quantized model on
+/// the GPU whole.
 bool is_outweighed(const TrainingPlan& plan) {
   const Sharding sharding = plan.mesh.sharding.value;
   const bool sharded = sharding != Sharding::none && sharding != Sharding::ddp;
   const RecipeFacts& recipe = plan.recipe;
   const bool some = !recipe.trained.value.empty() || !recipe.frozen.value.empty() || recipe.trained_layers.value != 0;
   const bool whole = plan.adapter.kind.value == Adapter::none && !some && !plan.optimizer.in_backward.value;
-  return sharded || (whole && !plan.model.mean_resizing.value);
+  const bool on_host = sharded && plan.quantization.kind.value == Quantization::none;
+  return on_host || (whole && !plan.model.mean_resizing.value);
 }
 
 }  // namespace

@@ -68,6 +68,11 @@ TEST(Vocabulary, WhatMayBeThereIsAssumedNew) {
   EXPECT_EQ(vocabulary(full + "tokens: [mine]\n", llama2).value, 0) << "gradients of all weights are more";
   const TrainingPlan plan = *with_model_defaults(plan_with(said, {"plan.vocabulary=0"}), llama2);
   EXPECT_EQ(plan.model.vocabulary.value, 0);
+  TrainingPlan sharded = plan_from(said);
+  sharded.mesh.sharding.value = Sharding::fsdp2;
+  EXPECT_EQ(with_model_defaults(sharded, llama2)->model.vocabulary.value, 0) << "the host enlarges it";
+  sharded.quantization.kind.value = Quantization::nf4;
+  EXPECT_EQ(with_model_defaults(sharded, llama2)->model.vocabulary.value, 32001) << "the GPU does";
   Architecture whole;
   whole.model_type = "qwen3_5";
   EXPECT_THAT(features(*with_model_defaults(plan_from(said), whole)),
