@@ -123,18 +123,29 @@ bool suggests(const Rules& rules, const Case& c, std::size_t line) {
   });
 }
 
+// A line that says that something is not so, or only how it would be.
+bool hedges(const Line& line) {
+  static const std::vector<std::string> words{"not installed", "not available", "falling back", "ignored", "deprecated",
+                                              "instead",       "usage:",        "hint",         " would ", "try "};
+  return has_one_of(line, words);
+}
+
+const Line* line_that_sets(const Case& c, const Rules& rules, const std::string& setting) {
+  const Line* line = line_that(c, [&](const Line& one, std::size_t at) {
+    return SettingsLine(one.body).sets(setting) && !hedges(one) && !suggests(rules, c, at);
+  });
+  const auto otherwise = [&](const Line& one, std::size_t) { return SettingsLine(one.body).sets_otherwise(setting); };
+  return line == nullptr || line_that(c, otherwise) != nullptr ? nullptr : line;
+}
+
 const Line* already_on(const Rules& rules, const Case& c, const std::string& id) {
   for (const AdviceText& advice : rules.advice) {
     const std::vector<std::string> signs = listed(advice.already, id);
     const std::vector<std::string> settings = listed(advice.set, id);
-    const auto on = [&](const Line& line, std::size_t at) {
-      if (has_one_of(line, signs)) return true;
-      const SettingsLine shown(line.body);
-      const auto is_set = [&](const std::string& setting) { return shown.sets(setting); };
-      return std::ranges::any_of(settings, is_set) && !suggests(rules, c, at);
-    };
-    if (signs.empty() && settings.empty()) continue;
-    if (const Line* line = line_that(c, on)) return line;
+    const auto shows = [&](const Line& line, std::size_t) { return has_one_of(line, signs) && !hedges(line); };
+    if (const Line* line = signs.empty() ? nullptr : line_that(c, shows)) return line;
+    for (const std::string& setting : settings)
+      if (const Line* line = line_that_sets(c, rules, setting)) return line;
   }
   return nullptr;
 }

@@ -178,7 +178,10 @@ void about_steps(const Case& c, Findings& out) {
     out.push_back({"late_step", fmt::format("{} steps went well before: look at the longest batch, then at what grows",
                                             *c.moment.step)});
   const auto played = c.moment.played;
-  if (c.moment.step == 1 && (played == Phase::forward || played == Phase::loss || played == Phase::backward))
+  const bool is_first_epoch = std::ranges::none_of(
+      *c.evidence, [](const Evidence& e) { return e.says == Says::progress && e.number("step").value_or(0) > 1; });
+  const bool trains = played == Phase::forward || played == Phase::loss || played == Phase::backward;
+  if (c.moment.step == 1 && trains && is_first_epoch)
     out.push_back({"second_step",
                    "the first step went well, and the second did not: the optimizer made its state in between, which "
                    "stays"});

@@ -1,6 +1,7 @@
 #include "setting.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "words.hpp"
 
@@ -67,12 +68,17 @@ bool skip_to_value(std::string_view& text, bool option) {
   return told;
 }
 
-bool has_value(std::string_view rest, bool option, std::string_view values) {
-  if (!skip_to_value(rest, option)) return option && rest.empty() && is_one_of("true", values);
+// Whether the value is one of `values`; nothing where none is told.
+std::optional<bool> has_value(std::string_view rest, bool option, std::string_view values) {
+  if (!skip_to_value(rest, option)) {
+    if (option && rest.empty()) return is_one_of("true", values);
+    return std::nullopt;
+  }
   const auto end = std::find_if_not(rest.begin(), rest.end(), is_of_value);
   std::string_view value = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
   while (value.ends_with('.')) value.remove_suffix(1);
   if (option && (value.empty() || value.starts_with("--"))) value = "true";
+  if (value.empty()) return std::nullopt;
   return is_one_of(value, values);
 }
 
@@ -80,14 +86,14 @@ bool has_value(std::string_view rest, bool option, std::string_view values) {
 
 SettingsLine::SettingsLine(std::string_view line) : line_(line), plain_(plain(line)) {}
 
-bool SettingsLine::sets(std::string_view setting) const {
+bool SettingsLine::tells(std::string_view setting, bool as_said) const {
   const std::string name = plain(setting.substr(0, setting.find(' ')));
   const std::string_view values = setting.substr(std::min(name.size() + 1, setting.size()));
   for (std::size_t at = plain_.find(name); at != std::string::npos; at = plain_.find(name, at + 1)) {
     const std::string_view before = line_.substr(0, at);
     const std::string_view rest = line_.substr(at + name.size());
     if (begins_name(before) && (rest.empty() || !is_of_name(rest.front())) &&
-        has_value(rest, is_option(before), values))
+        has_value(rest, is_option(before), values) == as_said)
       return true;
   }
   return false;

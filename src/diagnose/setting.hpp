@@ -13,9 +13,13 @@ class SettingsLine {
 
   /// Whether the line sets "name value|value": "name=value", "--name value", "'name': value", "name .... value", in any
   /// letters, "-" and "_" alike. The value "on" is true, yes, 1, and an option without a value.
-  bool sets(std::string_view setting) const;
+  bool sets(std::string_view setting) const { return tells(setting, true); }
+  /// Whether it sets the name to another value.
+  bool sets_otherwise(std::string_view setting) const { return tells(setting, false); }
 
  private:
+  bool tells(std::string_view setting, bool as_said) const;
+
   std::string_view line_;
   std::string plain_;  // in small letters, with "_" for "-"
 };

@@ -23,14 +23,19 @@ Judgement from_series(const Series& series, bool of_peaks) {
   return out;
 }
 
+// What was printed is not what filled the card: the host's memory, what was free, another phase.
+bool is_of_another_memory(const Case& c, const Series& series) {
+  return c.gpu.allocated && series.points.back().bytes < *c.gpu.allocated / 2;
+}
+
 }  // namespace
 
 Judgement causes::vram_leak_suspected(const Case& c) {
   if (!is_gpu_shortage(c) || request_exceeds_total(c)) return {};
   const Series now = memory_series(c, "step_memory");
-  if (grows(now)) return from_series(now, false);
+  if (grows(now) && !is_of_another_memory(c, now)) return from_series(now, false);
   const Series peak = memory_series(c, "step_peak");
-  if (now.points.empty() && grows(peak)) return from_series(peak, true);
+  if (now.points.empty() && grows(peak) && !is_of_another_memory(c, peak)) return from_series(peak, true);
   if (!is_after_many_steps(c)) return {};
   Judgement out{.cause = Cause::vram_leak_suspected, .weight = 20, .confidence = Confidence::possible};
   out.reason = fmt::format("it ran for {} steps before it failed", *c.moment.step);
