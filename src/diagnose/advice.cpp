@@ -130,22 +130,41 @@ bool hedges(const Line& line) {
   return has_one_of(line, words);
 }
 
-const Line* line_that_sets(const Case& c, const Rules& rules, const std::string& setting) {
-  const Line* line = line_that(c, [&](const Line& one, std::size_t at) {
-    return SettingsLine(one.body).sets(setting) && !hedges(one) && !suggests(rules, c, at);
-  });
-  const auto otherwise = [&](const Line& one, std::size_t) { return SettingsLine(one.body).sets_otherwise(setting); };
-  return line == nullptr || line_that(c, otherwise) != nullptr ? nullptr : line;
-}
+// The lines of the ends, made ready once for all settings.
+class Shown {
+ public:
+  Shown(const Rules& rules, const Case& c) : rules_(rules), case_(c) {
+    line_that(c, [&](const Line& line, std::size_t at) {
+      lines_.emplace_back(at, SettingsLine(line.body));
+      return false;
+    });
+  }
 
-const Line* already_on(const Rules& rules, const Case& c, const std::string& id) {
+  /// The first line that sets it; null where there is none, or one that sets it otherwise.
+  const Line* line_that_sets(const std::string& setting) const {
+    const Line* out = nullptr;
+    for (const auto& [at, line] : lines_) {
+      if (line.sets_otherwise(setting)) return nullptr;
+      const Line& whole = (*case_.lines)[at];
+      if (out == nullptr && line.sets(setting) && !hedges(whole) && !suggests(rules_, case_, at)) out = &whole;
+    }
+    return out;
+  }
+
+ private:
+  const Rules& rules_;
+  const Case& case_;
+  std::vector<std::pair<std::size_t, SettingsLine>> lines_{};
+};
+
+const Line* already_on(const Rules& rules, const Case& c, const Shown& shown, const std::string& id) {
   for (const AdviceText& advice : rules.advice) {
     const std::vector<std::string> signs = listed(advice.already, id);
     const std::vector<std::string> settings = listed(advice.set, id);
     const auto shows = [&](const Line& line, std::size_t) { return has_one_of(line, signs) && !hedges(line); };
     if (const Line* line = signs.empty() ? nullptr : line_that(c, shows)) return line;
     for (const std::string& setting : settings)
-      if (const Line* line = line_that_sets(c, rules, setting)) return line;
+      if (const Line* line = shown.line_that_sets(setting)) return line;
   }
   return nullptr;
 }
@@ -159,9 +178,10 @@ std::string with_facts(std::string text, const Case& c) {
 }
 
 void add_fixes(const Rules& rules, const std::vector<Fix>& fixes, const Case& c, Diagnosis& out) {
+  const Shown shown(rules, c);
   for (const Fix& fix : fixes) {
     if (ruled_out(rules, fix, out)) continue;
-    const Line* on = already_on(rules, c, fix.id);
+    const Line* on = already_on(rules, c, shown, fix.id);
     if (fix.id == "expandable-segments" && segments_were_expandable(out)) {
       out.not_to_do.push_back({fix.id, "expandable_segments was already on when it failed.", fix.kind});
     } else if (on != nullptr) {

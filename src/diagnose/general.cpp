@@ -263,8 +263,7 @@ bool has_name(std::string_view text, const auto& names) {
 }  // namespace
 
 bool speaks_of_memory(std::string_view text) {
-  constexpr auto names = std::to_array<std::string_view>(
-      {"memory", "Memory", "MEMORY", "VRAM", "RAM", "OOM", "HBM", "ENOMEM", "arena exhausted"});
+  constexpr auto names = std::to_array<std::string_view>({"memory", "Memory", "MEMORY", "VRAM", "RAM", "OOM", "HBM"});
   constexpr auto codes = std::to_array<std::string_view>({"NOMEM", "NO_MEM", "MemoryError", "bad_alloc"});
   constexpr auto allocating = std::to_array<std::string_view>({"alloc", "malloc", "allocate"});
   constexpr auto other = std::to_array<std::string_view>({" node", " port", " GPUs", " address", " job", " resource"});

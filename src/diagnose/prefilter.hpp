@@ -53,9 +53,8 @@ class Prefilter {
     std::uint64_t word = 0;  // up to eight bytes of the literal, those at the key among them
     std::uint64_t mask = 0;
     std::uint32_t word_offset = 0;
-    std::uint32_t longs = 0;  // of the eight bytes from the key on, or of those that end with it
-    bool is_back = false;     // the latter
-    bool is_short = false;    // the literal has neither
+    std::uint32_t longs = 0;  // of the eight bytes from the key on
+    bool is_short = false;    // there are fewer
   };
   struct Literal {
     std::string text{};
@@ -69,9 +68,8 @@ class Prefilter {
   using Table = std::array<std::uint64_t, (std::size_t{1} << width) / 64>;
   struct Bits {
     Table<bit_width> keys{};
-    Table<bit_width> shorts{};  // keys that a literal has fewer than eight bytes from and up to
+    Table<bit_width> shorts{};  // keys that a literal has fewer than eight bytes from
     Table<slot_width> longs{};  // eight bytes from a key on
-    Table<slot_width> backs{};  // eight bytes that end with a key
   };
   struct Tables {
     Bits bits{};

@@ -38,8 +38,8 @@ struct MomentText {
 /// What starts jobs and knows how they ended: rules/launchers.
 struct LauncherText {
   std::string name{};
-  std::vector<std::string>
-      signs{};  ///< Words of a log that it wrote, or that was written under it; none: of no launcher.
+  /// Words of a log that it wrote, or that was written under it. None: it stands for no launcher.
+  std::vector<std::string> signs{};
   std::vector<std::string> names{};  ///< What stands before the job's, the pod's or the host's name.
   std::string placeholder{};         ///< For {name} where the log has none.
   std::vector<std::string> ask{};    ///< Commands.

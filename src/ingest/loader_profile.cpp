@@ -107,8 +107,7 @@ void take_sample(const Node& sample, Profile& profile, LoaderProfile& out) {
   out.sampled = profile.number(sample, "draws", 0) > 0;
 }
 
-// ---- A loader
-// --------------------------------------------------------------------------------------------------------
+// ---- A loader ------------------------------------------------------------------------------------------------------
 
 MeasuredLoader loader_of(const Node& loader, Profile& profile) {
   MeasuredLoader out{profile.number(loader, "rows_per_second", std::numeric_limits<double>::min()), std::nullopt};
@@ -133,8 +132,7 @@ void warn_of_lost(const Document& document, const Node& read, std::string_view k
   out.warnings.push_back(std::move(warning));
 }
 
-// ---- The dataset
-// -----------------------------------------------------------------------------------------------------
+// ---- The dataset ---------------------------------------------------------------------------------------------------
 
 void take_dataset(const Document& document, Profile& profile, LoaderProfile& out) {
   const Node& read = profile.inside(document.root, "read");

@@ -17,9 +17,8 @@ struct Process {
   bool of_the_tree = false;
 };
 
-/// Of /proc/PID/stat: "PID (NAME) STATE PPID …", the flags its 9th field and the RSS its
-/// 24th (proc(5)); a name may hold spaces and brackets.
-/// Nothing for a zombie.
+/// Of /proc/PID/stat: "PID (NAME) STATE PPID …", the flags its 9th field and the RSS its 24th (proc(5)); a name may
+/// hold spaces and brackets. Nothing for a zombie.
 std::optional<Process> process_in(const std::string& stat);
 
 struct TreeUse {

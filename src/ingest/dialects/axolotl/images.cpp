@@ -23,8 +23,7 @@ void plan_images(const Arguments& a, Draft& draft, const Document& document) {
   miss(draft, document, "images", {"processor_type"},
        "processor_type: the data decide how many images a row has, and how large they are",
        "--set images=1 (0: text alone); where the model takes any size, or cuts an image in tiles, also image_height "
-       "and "
-       "image_width, in pixels");
+       "and image_width, in pixels");
   miss(draft, document, "sequence_length", {"processor_type"},
        "processor_type: nothing cuts rows to sequence_len, so they are as long as the data",
        "--set sequence_length=… to the tokens of the longest row, those that stand for its images among them");
