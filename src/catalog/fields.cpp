@@ -8,6 +8,15 @@
 
 namespace oomplan::catalog {
 
+void put(Node& mapping, const std::string& key, Node value) {
+  const auto found = std::ranges::find(mapping.entries, key, &Entry::key);
+  if (found != mapping.entries.end()) {
+    found->value = std::move(value);
+  } else {
+    mapping.entries.push_back({key, value.line, value.column, std::move(value)});
+  }
+}
+
 Fields::Fields(const Document& document, const Node& mapping, Diagnostics& errors)
     : document_(document), mapping_(mapping), errors_(errors) {
   if (!mapping.is_mapping()) refuse(mapping, "expected keys and values here, not " + shown(mapping));

@@ -14,6 +14,9 @@
 
 namespace oomplan::catalog {
 
+/// The key's value, in the place of the one that it has.
+void put(Node& mapping, const std::string& key, Node value);
+
 /// A mapping of one data file. Whatever is missing, unknown or of the wrong kind ends up in `errors`, all of it; the
 /// reading functions then return an empty value.
 class Fields {

@@ -8,6 +8,7 @@
 
 #include "architecture_file.hpp"
 #include "errors.hpp"
+#include "fields.hpp"
 #include "files.hpp"
 #include "oomplan/catalog/older_code.hpp"
 #include "segments.hpp"
@@ -21,11 +22,6 @@ constexpr std::array<std::string_view, 11> part_keys{"key",      "model_type", "
 bool has(const Node& mapping, std::string_view key) {
   const Node* node = mapping.find(key);
   return node != nullptr && node->kind != Node::Kind::null;
-}
-
-void put(Node& mapping, const std::string& key, const Node& value) {
-  std::erase_if(mapping.entries, [&](const Entry& entry) { return entry.key == key; });
-  mapping.entries.push_back({key, value.line, value.column, value});
 }
 
 void put_missing(Node& mapping, const Node* values) {

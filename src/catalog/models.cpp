@@ -7,6 +7,7 @@
 
 #include "architecture_file.hpp"
 #include "errors.hpp"
+#include "fields.hpp"
 #include "files.hpp"
 #include "hub_cache.hpp"
 #include "oomplan/catalog/catalog.hpp"
@@ -25,15 +26,6 @@ Diagnostic no_config(const fs::path& directory) {
   const bool is_adapter = fs::exists(directory / "adapter_config.json", ignored);
   return error_in({directory.string(), Syntax::json, {}, {}}, "catalog/no-config", "the directory has no config.json",
                   is_adapter ? "it holds an adapter: name the model that the adapter is for." : "");
-}
-
-void put(Node& mapping, std::string key, Node value) {
-  const auto found = std::ranges::find(mapping.entries, key, &Entry::key);
-  if (found != mapping.entries.end()) {
-    found->value = std::move(value);
-  } else {
-    mapping.entries.push_back({std::move(key), value.line, value.column, std::move(value)});
-  }
 }
 
 /// architecture_of() with the overrides in the config.

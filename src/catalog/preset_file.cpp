@@ -30,18 +30,13 @@ std::vector<std::string> ids_in(const DataFile& file, Fields& fields) {
   return out;
 }
 
-void set(Node& mapping, const Entry& entry) {
-  const auto found = std::ranges::find(mapping.entries, entry.key, &Entry::key);
-  found == mapping.entries.end() ? mapping.entries.push_back(entry) : void(found->value = entry.value);
-}
-
 /// What is different of the variant that the preset was asked for as.
 void vary(Preset& preset, Node& config, const Fields& fields) {
   const Node* variants = fields.find("variants");
   const Node* own = variants == nullptr ? nullptr : variants->find(preset.id);
   if (own == nullptr) return;
   if (!own->is_mapping()) preset.not_played = own->text;
-  for (const Entry& entry : own->entries) set(config, entry);
+  for (const Entry& entry : own->entries) put(config, entry.key, entry.value);
 }
 
 /// The preset that the file holds under `id`, or nothing where it does not list it.

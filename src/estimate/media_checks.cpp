@@ -1,0 +1,115 @@
+#include "media_checks.hpp"
+
+#include <fmt/format.h>
+
+#include "oomplan/core/text.hpp"
+#include "weight_checks.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+/// Sounds of rows, in a model that hears them or in one that does not.
+void check_clips(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const Setting<std::int64_t>& clips = plan.images.clips;
+  const bool hears = std::ranges::any_of(architecture.body, &Segment::hears);
+  if (!hears && clips.value > 0) {
+    errors.push_back(
+        unmodelled(architecture.model_type + " models that hear sounds are not modelled yet", clips.origin));
+  }
+  if (!hears || clips.value != unknown_images) return;
+  Diagnostic d =
+      unmodelled(architecture.source + " hears sounds, and nothing says whether the rows have any", clips.origin);
+  d.hint = "set clips (--set clips=0 for text alone), to how many a row has.";
+  errors.push_back(std::move(d));
+}
+
+/// A row is a picture or a sound then, or a picture and a text, and holds no others.
+void check_media(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const auto no_more_than = [&](std::int64_t most, const Setting<std::int64_t>& said, const char* what) {
+    if (said.value <= most) return;
+    errors.push_back(
+        unmodelled(fmt::format("{} in each row of {}, whose rows are {}, are not modelled", what,
+                               architecture.model_type, rows_names[static_cast<std::size_t>(architecture.rows)]),
+                   said.origin));
+  };
+  const bool sounds = architecture.rows == Rows::sound;
+  no_more_than(sounds ? 0 : 1, plan.images.count, "images");
+  no_more_than(sounds ? 1 : 0, plan.images.clips, "clips");
+}
+
+/// Rows that are no text have no facts of their own beside the model's, and were run on one rank.
+void check_rows(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  check_media(plan, architecture, errors);
+  if (!plan.recipe.trainer.value.empty() && plan.recipe.trainer.value != "trainer") {
+    errors.push_back(unmodelled("a trainer of texts (" + plan.recipe.trainer.value + ") of a model of " +
+                                    std::string(rows_names[static_cast<std::size_t>(architecture.rows)]),
+                                plan.recipe.trainer.origin));
+  }
+  const Sharding sharding = plan.mesh.sharding.value;
+  if (sharding == Sharding::none || sharding == Sharding::ddp) return;
+  errors.push_back(unmodelled("a sharded model of " +
+                                  std::string(rows_names[static_cast<std::size_t>(architecture.rows)]) +
+                                  " is not modelled yet",
+                              plan.mesh.sharding.origin));
+}
+
+// On text alone what is trained of the tower has no gradient, at which DDP stops where it does not look for such: as
+// run, in the second step, with adapters on all linear layers. Without them it was not measured.
+void check_seeing_ranks(const TrainingPlan& plan, bool sees, std::int64_t count, Diagnostics& errors) {
+  const MeshFacts& mesh = plan.mesh;
+  if (!sees || mesh.sharding.value == Sharding::none) return;
+  const bool text = mesh.sharding.value == Sharding::ddp && count == 0;
+  if (text && mesh.ddp_find_unused.value) return;
+  const Setting<std::vector<std::string>>& targets = plan.adapter.targets;
+  const bool all = plan.adapter.kind.value == Adapter::lora && targets.value == std::vector<std::string>{"all-linear"};
+  Diagnostic d =
+      unmodelled("models that see images over more than one rank are not modelled yet", mesh.sharding.origin);
+  if (text && all) {
+    d.code = "estimate/bad-mesh";
+    d.message = "DDP stops at adapters of the tower, which text alone never reaches";
+    d.where = targets.origin.where;
+    d.hint = "find_unused_parameters, or adapters on the language model alone";
+  }
+  errors.push_back(std::move(d));
+}
+
+}  // namespace
+
+void check_images(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (!plan.unmodelled.empty()) return;  // The config's keys say it better.
+  if (architecture.rows != Rows::tokens) return check_rows(plan, architecture, errors);
+  check_clips(plan, architecture, errors);
+  const bool hears = std::ranges::any_of(architecture.body, &Segment::hears);
+  const bool sees = std::ranges::any_of(architecture.body, &Segment::tower);
+  const std::int64_t count = hears ? plan.images.clips.value : plan.images.count.value;
+  if (sees && !hears && count == unknown_images) {
+    Diagnostic d = unmodelled(architecture.source + " sees images, and nothing says whether the rows have any",
+                              plan.images.count.origin);
+    d.hint =
+        "set images (--set images=0 for text alone), to how many a row has; then image_height and image_width, in "
+        "pixels.";
+    errors.push_back(std::move(d));
+  }
+  if (sees && count > 0 && plan.recipe.kind.value != RecipeKind::supervised) {
+    errors.push_back(
+        unmodelled(fmt::format("{} of rows with images is not modelled yet", name_of(plan.recipe.kind.value)),
+                   plan.recipe.kind.origin));
+  }
+  const Loss loss = plan.recipe.loss.value;
+  const KernelFacts& k = plan.kernels;
+  const bool makes_logits = loss != Loss::chunked_logprob && loss != Loss::cut_cross_entropy;
+  if (sees && count > 0 && loss != Loss::full_logits && (hears || makes_logits)) {
+    errors.push_back(unmodelled(
+        fmt::format("the loss {} of rows with images is not modelled yet", loss_names[static_cast<std::size_t>(loss)]),
+        plan.recipe.loss.origin));
+  }
+  check_seeing_ranks(plan, sees, count, errors);
+  if (hears && count > 0 && (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value)) {
+    errors.push_back(unmodelled("fused LoRA kernels over rows with sounds are not modelled yet", k.lora_qkv.origin));
+  }
+  if ((sees && !hears) || plan.images.count.value <= 0) return;
+  errors.push_back(
+      unmodelled(architecture.model_type + " models that see images are not modelled yet", plan.images.count.origin));
+}
+
+}  // namespace oomplan::estimator
