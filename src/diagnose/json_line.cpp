@@ -64,13 +64,17 @@ bool begins_with_message(std::string_view line) {
   });
 }
 
+bool is_among(std::string_view key, const auto& names) {
+  return std::find(names.begin(), names.end(), key) != names.end();
+}
+
 // What stands beside the text in an example that a model is trained with.
 bool is_of_example(std::string_view key) {
   constexpr auto beside = std::to_array<std::string_view>({"text", "meta", "id", "source", "label", "url", "lang"});
-  return std::find(beside.begin(), beside.end(), key) != beside.end();
+  return is_among(key, beside);
 }
 
-bool is_message(std::string_view key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
+bool is_message(std::string_view key) { return is_among(key, keys); }
 
 // The words of "error.stack_trace", "exitCode", "exc_info".
 std::vector<std::string> words_in_key(std::string_view key) {
@@ -91,20 +95,18 @@ bool is_of_failure(std::string_view key) {
                                        "detail", "details", "cause",    "failure", "stack", "stacktrace", "traceback",
                                        "stderr", "exit",    "exitcode", "signal",  "oom",   "killed"});
   const std::vector<std::string> words = words_in_key(key);
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    return std::find(telling.begin(), telling.end(), word) != telling.end();
-  });
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_among(word, telling); });
 }
 
 // Of what a person asks and a model answers.
 bool is_asked(std::string_view key) {
   constexpr auto names = std::to_array<std::string_view>({"instruction", "input", "prompt", "question"});
-  return std::find(names.begin(), names.end(), key) != names.end();
+  return is_among(key, names);
 }
 bool is_answered(std::string_view key) {
   constexpr auto names =
       std::to_array<std::string_view>({"output", "response", "completion", "answer", "chosen", "rejected"});
-  return std::find(names.begin(), names.end(), key) != names.end();
+  return is_among(key, names);
 }
 
 // Whether the member is the code that a process ended with.
@@ -132,20 +134,23 @@ class Members {
   bool is_dialogue() const { return begins_object() && asked_ > 0 && answered_ > 0 && names_ == asked_ + answered_; }
   std::vector<std::string> texts() && {
     // A reason alone may be a rule's or a policy's.
-    if (ended_ || (is_error_ && !codes_.empty())) texts_.push_back(std::move(codes_));
+    if (ended_ || (is_error() && !codes_.empty())) texts_.push_back(std::move(codes_));
     return std::move(texts_);
   }
 
  private:
   bool begins_object() const { return line_.starts_with('{'); }
+  bool is_within_failure() const { return !failing_.empty() && failing_.back(); }
+  /// By the first letter of its level, where that comes first.
+  bool is_error() const { return std::string_view("efca").find(level_) != std::string_view::npos; }
+  bool is_harmless() const { return std::string_view("widt").find(level_) != std::string_view::npos; }
 
   std::size_t read_bracket(std::size_t at) {
-    const bool opens = line_[at] == '{' || line_[at] == '[';
-    if (opens) ++depth_;
-    if (!opens && depth_ > 0) --depth_;
-    if (opens && failing_.size() < deepest)
-      failing_.push_back(is_of_failure(key_) || (!failing_.empty() && failing_.back()));
-    if (!opens && depth_ < failing_.size()) failing_.pop_back();
+    if (line_[at] == '{' || line_[at] == '[') {
+      failing_.push_back(is_of_failure(key_) || is_within_failure());
+    } else if (!failing_.empty()) {
+      failing_.pop_back();
+    }
     key_.clear();
     return at + 1;
   }
@@ -155,12 +160,14 @@ class Members {
     const std::size_t end = skip_blanks(line_, text.end);
     if (key_.empty() && end < line_.size() && line_[end] == ':') return read_name(std::move(text.text), end + 1);
     const bool message = is_message(key_);
-    const bool failing = is_of_failure(key_) || (!failing_.empty() && failing_.back());
+    const bool failing = is_of_failure(key_) || is_within_failure();
     has_message_ = has_message_ || message;
     const bool sentence = text.text.find(' ') != std::string::npos;
     if (failing && !message && !sentence) add_code(line_.substr(at, text.end - at));
-    if (key_ == "level" || key_ == "severity" || key_ == "levelname") level(text.text);
-    const bool told = message || text.lines || (failing && sentence && !is_harmless_);
+    const bool tells_level = key_ == "level" || key_ == "severity" || key_ == "levelname";
+    if (tells_level && !text.text.empty())
+      level_ = static_cast<char>(std::tolower(static_cast<unsigned char>(text.text.front())));
+    const bool told = message || text.lines || (failing && sentence && !is_harmless());
     if (told && texts_.size() < most_texts) texts_.push_back(std::move(text.text));
     key_.clear();
     return end;
@@ -193,13 +200,6 @@ class Members {
     codes_ += (codes_.empty() ? "\"" : ",\"") + (code ? "exitCode" : key_) + "\":" + std::string(value);
   }
 
-  void level(std::string_view name) {
-    const char first = name.empty() ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
-    is_harmless_ = first == 'w' || first == 'i' || first == 'd' || first == 't';
-    is_error_ = first == 'e' || first == 'f' || first == 'c' || first == 'a';
-  }
-
-  static constexpr std::size_t deepest = 64;
   static constexpr std::size_t most_texts = 64;
   static constexpr std::size_t longest_codes = 4096;
   std::string_view line_;
@@ -210,10 +210,8 @@ class Members {
   int names_ = 0;
   int asked_ = 0;
   int answered_ = 0;
-  std::size_t depth_ = 0;
-  bool ended_ = false;        // a code is told
-  bool is_error_ = false;     // by its level
-  bool is_harmless_ = false;  // by its level, where that comes first
+  char level_ = ' ';
+  bool ended_ = false;  // a code is told
   bool has_message_ = false;
   bool is_example_ = true;
 };
