@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "../src/catalog/preset_ids.hpp"
 #include "oomplan/core/result.hpp"
 #include "oomplan/core/text.hpp"
 #include "oomplan/read/packed.hpp"
@@ -30,18 +31,13 @@ std::string view_of(std::string_view text) {
 
 using Ids = std::map<std::string, std::string>;  // In lower case, with the path of the preset.
 
-/// src/catalog/preset_file.cpp: id_of and ids_in.
 void add_ids(const std::string& path, const oomplan::Node& preset, Ids& ids) {
   constexpr std::string_view folder = "presets/";
   constexpr std::string_view extension = ".yaml";
   if (!path.starts_with(folder)) return;
-  std::string name = path.substr(folder.size(), path.size() - folder.size() - extension.size());
-  if (const std::size_t at = name.find("--"); at != name.npos) name.replace(at, 2, "/");
-  ids.emplace(oomplan::lowered(name), path);
-  if (const oomplan::Node* aliases = preset.find("aliases"))
-    for (const oomplan::Node& alias : aliases->items) ids.emplace(oomplan::lowered(alias.text), path);
-  if (const oomplan::Node* variants = preset.find("variants"))
-    for (const oomplan::Entry& variant : variants->entries) ids.emplace(oomplan::lowered(variant.key), path);
+  const std::string name = path.substr(folder.size(), path.size() - folder.size() - extension.size());
+  ids.emplace(oomplan::lowered(oomplan::catalog::id_of_name(name)), path);
+  for (const std::string& id : oomplan::catalog::other_ids_in(preset)) ids.emplace(oomplan::lowered(id), path);
 }
 
 int failed(const std::string& file) {

@@ -7,27 +7,31 @@
 #include "errors.hpp"
 #include "fields.hpp"
 #include "oomplan/core/text.hpp"
+#include "preset_ids.hpp"
 
 namespace oomplan::catalog {
 namespace {
 
 constexpr std::array<std::string_view, 6> known_keys{"aliases",    "variants", "not_played",
                                                      "parameters", "source",   "config"};
-constexpr std::string_view slash_in_names = "--";
 
 bool same(std::string_view a, std::string_view b) { return lowered(a) == lowered(b); }
 
-std::vector<std::string> ids_in(const DataFile& file, Fields& fields) {
-  std::vector<std::string> out{id_of(file)};
-  for (std::string& alias : fields.texts("aliases")) out.push_back(std::move(alias));
+std::vector<std::string> ids_in(const DataFile& file, const Node& preset) {
+  std::vector<std::string> out = other_ids_in(preset);
+  out.insert(out.begin(), id_of(file));
+  return out;
+}
+
+/// That lists of ids are such.
+void check_ids(Fields& fields) {
+  (void)fields.texts("aliases");
   const Node* variants = fields.find("variants");
   for (std::size_t i = 0; variants != nullptr && i < variants->entries.size(); ++i) {
     const Node& own = variants->entries[i].value;
     if (!own.is_mapping() && own.kind != Node::Kind::string)
       fields.refuse(own, "a variant is a mapping of keys of config.json, or a text, not " + shown(own));
-    out.push_back(variants->entries[i].key);
   }
-  return out;
 }
 
 /// What is different of the variant that the preset was asked for as.
@@ -46,7 +50,8 @@ std::optional<Result<Preset>> read_preset(const DataFile& file, std::string_view
   Diagnostics errors;
   Fields fields(*document, document->root, errors);
   fields.only(known_keys);
-  const std::vector<std::string> ids = ids_in(file, fields);
+  check_ids(fields);
+  const std::vector<std::string> ids = ids_in(file, document->root);
   const auto found = std::find_if(ids.begin(), ids.end(), [&](const std::string& known) { return same(known, id); });
   if (found == ids.end()) return std::nullopt;
   Preset out{*found, fields.count("parameters", false).value_or(0), {}, fields.text("not_played", false)};
@@ -72,12 +77,7 @@ std::optional<Result<Preset>> find_own(std::string_view id, const std::vector<Da
 
 }  // namespace
 
-std::string id_of(const DataFile& file) {
-  std::string out(file.name);
-  if (const std::size_t at = out.find(slash_in_names); at != std::string::npos)
-    out.replace(at, slash_in_names.size(), "/");
-  return out;
-}
+std::string id_of(const DataFile& file) { return id_of_name(file.name); }
 
 std::optional<Result<Preset>> find_preset(std::string_view id, const Catalog& catalog) {
   if (std::optional<Result<Preset>> own = find_own(id, own_files_in("presets", catalog))) return own;
@@ -88,9 +88,7 @@ std::optional<Result<Preset>> find_preset(std::string_view id, const Catalog& ca
 std::vector<std::string> ids_of(const DataFile& file) {
   const Result<Document> document = parse(file);
   if (!document) return {id_of(file)};
-  Diagnostics ignored;
-  Fields fields(*document, document->root, ignored);
-  return ids_in(file, fields);
+  return ids_in(file, document->root);
 }
 
 }  // namespace oomplan::catalog

@@ -9,27 +9,13 @@
 namespace oomplan::diagnose {
 namespace {
 
-std::string ids(const std::string& log) {
-  std::string out;
-  for (const Fix& fix : diagnosed(log).to_do) out += (out.empty() ? "" : " ") + fix.id;
-  return out;
-}
-
-std::string text_of(const std::string& log, const std::string& id) {
-  for (const Fix& fix : diagnosed(log).to_do)
-    if (fix.id == id) return fix.text;
-  return {};
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(Advice, OfMlxIsOfTrainingWhereItTrains) {
   const std::string refused =
       "RuntimeError: [metal::malloc] Attempting to allocate 48736917632 bytes which is greater than the maximum "
       "allowed "
       "buffer size of 30150672384 bytes.\n";
-  EXPECT_EQ(ids("mx.eval([c.state for c in self.prompt_cache])\n" + refused), "fewer-tokens fewer-bits");
-  EXPECT_TRUE(contains(ids("Iter 10: Train loss 2.1\n" + refused), "lora-fewer-targets"));
+  EXPECT_EQ(to_do("mx.eval([c.state for c in self.prompt_cache])\n" + refused), "fewer-tokens fewer-bits");
+  EXPECT_TRUE(contains(to_do("Iter 10: Train loss 2.1\n" + refused), "lora-fewer-targets"));
 }
 
 TEST(Advice, OfAMacAsksNoToolOfNvidia) {
@@ -45,34 +31,35 @@ TEST(Advice, OfPytorchIsGivenToPytorch) {
   const std::string boosting =
       "xgboost.core.XGBoostError: Memory allocation error on worker 0: std::bad_alloc: cudaErrorMemoryAllocation: out "
       "of memory\n- Free memory: 11310923776\n- Requested memory: 47996\n";
-  EXPECT_FALSE(contains(ids(boosting), "expandable-segments"));
-  EXPECT_TRUE(contains(ids(boosting), "gpu-slice"));
+  EXPECT_FALSE(contains(to_do(boosting), "expandable-segments"));
+  EXPECT_TRUE(contains(to_do(boosting), "gpu-slice"));
   const std::string handle = "failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED\n";
-  EXPECT_TRUE(contains(ids(handle), "tf-growth"));
-  EXPECT_FALSE(contains(ids(handle), "leave-room"));
-  EXPECT_TRUE(contains(ids("RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`\n"
-                           "  File \"torch/nn/functional.py\", line 5, in linear\n"),
-                       "leave-room"));
+  EXPECT_TRUE(contains(to_do(handle), "tf-growth"));
+  EXPECT_FALSE(contains(to_do(handle), "leave-room"));
+  EXPECT_TRUE(
+      contains(to_do("RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`\n"
+                     "  File \"torch/nn/functional.py\", line 5, in linear\n"),
+               "leave-room"));
 }
 
 TEST(Advice, NamesTheProgramsOwnLimit) {
-  EXPECT_EQ(ids("123965:M 11 Dec 2022 01:45:37.419 # Out Of Memory allocating 2046331 bytes!\n"),
+  EXPECT_EQ(to_do("123965:M 11 Dec 2022 01:45:37.419 # Out Of Memory allocating 2046331 bytes!\n"),
             "overcommit server-limit more-memory");
-  EXPECT_EQ(ids("PHP Fatal error:  Allowed memory size of 268435456 bytes exhausted (tried to allocate 63912944 "
-                "bytes)\n"),
+  EXPECT_EQ(to_do("PHP Fatal error:  Allowed memory size of 268435456 bytes exhausted (tried to allocate 63912944 "
+                  "bytes)\n"),
             "raise-limit pieces");
-  EXPECT_EQ(ids("runtime: VirtualAlloc of 1048576 bytes failed with errno=1455\nfatal error: out of memory\n"),
+  EXPECT_EQ(to_do("runtime: VirtualAlloc of 1048576 bytes failed with errno=1455\nfatal error: out of memory\n"),
             "paging-file host-memory");
   const std::string heap =
       "FATAL ERROR: Ineffective mark-compacts near heap limit Allocation failed - JavaScript heap "
       "out of memory\n";
-  EXPECT_EQ(ids("    1: /* anonymous */ [C:\\socketserver\\app.js:~979]\n" + heap), "node-heap heap-snapshot");
-  EXPECT_TRUE(contains(ids("> webpack --mode production\n" + heap), "build-jobs"));
+  EXPECT_EQ(to_do("    1: /* anonymous */ [C:\\socketserver\\app.js:~979]\n" + heap), "node-heap heap-snapshot");
+  EXPECT_TRUE(contains(to_do("> webpack --mode production\n" + heap), "build-jobs"));
 }
 
 TEST(Advice, OfThirtyTwoBitsIsGivenWhereTheyArePossible) {
   const auto numpy = [](const std::string& size, const std::string& shape) {
-    return ids(
+    return to_do(
         "File \"C:\\Users\\u\\p.py\", line 12, in getdata\nnumpy.core._exceptions._ArrayMemoryError: Unable to "
         "allocate " +
         size + " for an array with shape (" + shape + ",) and data type float64\n");
@@ -80,10 +67,10 @@ TEST(Advice, OfThirtyTwoBitsIsGivenWhereTheyArePossible) {
   EXPECT_TRUE(contains(numpy("512. MiB", "67108864"), "python-64"));
   EXPECT_FALSE(contains(numpy("32.0 GiB", "4294574184"), "python-64"));
   EXPECT_FALSE(contains(
-      ids("ERROR: OutOfMemoryError()\nStacktrace:\n  [1] Array\n    @ C:\\Users\\u\\.julia\\a.jl:6\n"), "python-64"));
+      to_do("ERROR: OutOfMemoryError()\nStacktrace:\n  [1] Array\n    @ C:\\Users\\u\\.julia\\a.jl:6\n"), "python-64"));
   EXPECT_FALSE(
-      contains(ids("OSError: [WinError 1455] The paging file is too small for this operation to complete. Error "
-                   "loading \"D:\\lib\\site-packages\\torch\\lib\\cudnn_cnn_infer64_8.dll\"\n"),
+      contains(to_do("OSError: [WinError 1455] The paging file is too small for this operation to complete. Error "
+                     "loading \"D:\\lib\\site-packages\\torch\\lib\\cudnn_cnn_infer64_8.dll\"\n"),
                "python-64"));
 }
 
@@ -102,29 +89,29 @@ TEST(Advice, NamesTheToolsOfTheCard) {
 
 TEST(Advice, SpeaksOfLoadersAndModelsWhereTheLogShowsThem) {
   const std::string killed = "zsh: killed     python3 charts.py\n";
-  EXPECT_EQ(ids(killed), "host-memory");
+  EXPECT_EQ(to_do(killed), "host-memory");
   EXPECT_FALSE(contains(text_of(killed, "host-memory"), "loader"));
-  EXPECT_EQ(ids("torch 2.4.0\n" + killed), "host-memory smaller-model");
+  EXPECT_EQ(to_do("torch 2.4.0\n" + killed), "host-memory smaller-model");
   const std::string kernel =
       "kernel: Memory cgroup out of memory: Kill process 24984 (palo_be) score 968 or sacrifice child\nkernel: Killed "
       "process 24984 (palo_be), UID 0, total-vm:70347780kB, anon-rss:45563572kB, file-rss:0kB, shmem-rss:0kB\n";
   EXPECT_FALSE(contains(text_of(kernel, "host-memory"), "DataLoader"));
   EXPECT_TRUE(contains(text_of("torch/utils/data/dataloader.py\n" + kernel, "host-memory"), "DataLoader"));
-  EXPECT_EQ(ids("g++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n"),
+  EXPECT_EQ(to_do("g++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n"),
             "build-jobs host-memory");
 }
 
 TEST(Advice, OfAnEvictionForStorageIsOfStorage) {
   EXPECT_EQ(
-      ids("Reason:         Evicted\nMessage:        The node was low on resource: ephemeral-storage. Container app "
-          "was using 34260Ki, which exceeds its request of 0. \n"),
+      to_do("Reason:         Evicted\nMessage:        The node was low on resource: ephemeral-storage. Container app "
+            "was using 34260Ki, which exceeds its request of 0. \n"),
       "storage-limit node-disk");
 }
 
 TEST(Advice, OfAShareOfZeroIsToSetIt) {
   const auto restarted = [](const std::string& percent) {
-    return ids("distributed.nanny.memory - WARNING - Worker tls://192.168.204.84:34937 (pid=129) exceeded " + percent +
-               "% memory budget. Restarting...\n");
+    return to_do("distributed.nanny.memory - WARNING - Worker tls://192.168.204.84:34937 (pid=129) exceeded " +
+                 percent + "% memory budget. Restarting...\n");
   };
   EXPECT_EQ(restarted("0"), "dask-terminate");
   EXPECT_TRUE(restarted("95").starts_with("dask-limit "));
@@ -139,13 +126,13 @@ TEST(Advice, NamesTheProcessWithoutWhichItFits) {
            " memory in use. Including non-PyTorch memory, this process has 17.05 GiB memory in use. Of the allocated "
            "memory 16.50 GiB is allocated by PyTorch, and 300.00 MiB is reserved by PyTorch but unallocated.\n";
   };
-  EXPECT_TRUE(ids(beside("4.97 GiB")).starts_with("other-processes "));
+  EXPECT_TRUE(to_do(beside("4.97 GiB")).starts_with("other-processes "));
   EXPECT_TRUE(text_of(beside("4.97 GiB"), "other-processes").starts_with("Process 43872 holds 4.97 GiB "));
-  EXPECT_FALSE(contains(ids(beside("100.00 MiB")), "other-processes"));
+  EXPECT_FALSE(contains(to_do(beside("100.00 MiB")), "other-processes"));
 }
 
 TEST(Advice, OfImagesIsGivenToWhatDrawsThem) {
-  EXPECT_TRUE(ids("torch.OutOfMemoryError: Allocation on device\n\nGot an OOM, unloading all loaded models.\n")
+  EXPECT_TRUE(to_do("torch.OutOfMemoryError: Allocation on device\n\nGot an OOM, unloading all loaded models.\n")
                   .starts_with("images-smaller images-offload"));
 }
 

@@ -13,27 +13,11 @@ namespace {
 const std::string full = oom(2, 80, 1, 78, 76, 1);
 const std::string in_pieces = oom(4, 80, 1, 78, 60, 16);
 
-std::string ids(const std::vector<Fix>& fixes) {
-  std::string out;
-  for (const Fix& fix : fixes) out += (out.empty() ? "" : " ") + fix.id;
-  return out;
-}
-
-std::string to_do(const std::string& log) { return ids(diagnosed(log).to_do); }
-
-std::string text_of(const std::string& log, const std::string& id) {
-  for (const Fix& fix : diagnosed(log).to_do)
-    if (fix.id == id) return fix.text;
-  return {};
-}
-
 std::string finding(const std::string& log, const std::string& id) {
   for (const Finding& f : diagnosed(log).also)
     if (f.id == id) return f.text;
   return {};
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(Advice, OfMemoryThatCouldNotBeRegistered) {
   const std::string on = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n";

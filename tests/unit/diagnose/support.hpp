@@ -27,4 +27,23 @@ inline std::string oom(double asked, double total, double free, double process, 
          gib(unallocated) + " is reserved by PyTorch but unallocated.\n";
 }
 
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// "micro-batch adamw-8bit"
+inline std::string ids(const std::vector<Fix>& fixes) {
+  std::string out;
+  for (const Fix& fix : fixes) out += (out.empty() ? "" : " ") + fix.id;
+  return out;
+}
+
+/// The ids of what a log's diagnosis advises.
+inline std::string to_do(const std::string& log) { return ids(diagnosed(log).to_do); }
+
+/// What is said of one of them; empty where it is not advised.
+inline std::string text_of(const std::string& log, const std::string& id) {
+  for (const Fix& fix : diagnosed(log).to_do)
+    if (fix.id == id) return fix.text;
+  return {};
+}
+
 }  // namespace oomplan::diagnose

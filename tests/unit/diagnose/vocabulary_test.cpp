@@ -17,8 +17,6 @@ std::string refusal(const std::string& path, const std::string& text) {
   return rules ? std::string() : rules.errors().front().message;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(Vocabulary, FixesAreTheLadders) {
   const Rules& rules = book().rules();
   EXPECT_GT(rules.fixes.size(), 30U);
