@@ -31,10 +31,9 @@ json load(const std::string& path) {
 std::string unsupported_option(const json& c) {
   if (!c.value("train_mode", true)) return "train_mode";
   const std::string parallel = c.value("parallel", "none");
-  constexpr std::array<std::string_view, 5> played{"none", "ddp", "fsdp2", "fsdp1", "deepspeed"};
+  constexpr std::array<std::string_view, 6> played{"none", "ddp", "fsdp2", "fsdp1", "deepspeed", "tp"};
   if (std::ranges::find(played, parallel) == played.end()) return parallel;
   // What torch can do and no fact says.
-  if (c.value("tp", 1) != 1) return "tp";
   if (c.value("ckpt_every", 0) != 0) return "ckpt_every";
   if (c.value("rank", 0) != 0) return "rank";
   if (c.value("units", "blocks") != "blocks") return "units";
@@ -152,6 +151,10 @@ void read_mesh(const json& c, TrainingPlan& p) {
   MeshFacts& mesh = p.mesh;
   mesh.sharding.value = sharding_of(c.at("parallel"));
   mesh.world_size.value = c.value("world", 8);
+  mesh.tensor_parallel.value = c.at("parallel") == "tp" ? mesh.world_size.value : c.value("tp", 1);
+  mesh.sequence_parallel.value = c.value("sequence_parallel", false);
+  mesh.loss_parallel.value = c.value("loss_parallel", false);
+  if (mesh.tensor_parallel.value > 1) p.recipe.loss.value = Loss::summed_logits;  // Made of what the model returns.
   mesh.sync_each.value = !c.value("no_sync", false);
   mesh.ddp_bucket_mib.value = c.value("bucket_cap_mb", 25);
   mesh.ddp_bucket_views.value = c.value("bucket_view", false);

@@ -18,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 46> known_keys{"model_types",
+constexpr std::array<std::string_view, 47> known_keys{"model_types",
                                                       "task",
                                                       "rows",
                                                       "source",
@@ -46,6 +46,7 @@ constexpr std::array<std::string_view, 46> known_keys{"model_types",
                                                       "expert_names",
                                                       "cut_cross_entropy",
                                                       "unsloth",
+                                                      "tensor_parallel",
                                                       "sequence_classifier",
                                                       "class_defaults",
                                                       "language",
@@ -233,6 +234,8 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
     out.cut_cross_entropy = value_as<bool>(fields, values, "cut_cross_entropy", "true or false").value_or(false);
   if (fields.find("unsloth") != nullptr)
     out.unsloth = value_as<bool>(fields, values, "unsloth", "true or false").value_or(false);
+  if (fields.find("tensor_parallel") != nullptr)
+    out.tensor_parallel = value_as<bool>(fields, values, "tensor_parallel", "true or false").value_or(false);
   if (fields.find("functional_dropout") != nullptr)
     out.functional_dropout = value_as<bool>(fields, values, "functional_dropout", "true or false").value_or(false);
   if (fields.find("router_loss") != nullptr)
@@ -291,6 +294,7 @@ std::vector<Family> families_of(const DataFile& file) {
   if (says("source", "transformers") && says("task", "causal_lm")) {
     add("cut cross entropy", says("cut_cross_entropy"));
     add("Unsloth", says("unsloth"));
+    add("tensor parallelism", says("tensor_parallel"));
   }
   for (std::string& type : model_types_of(file)) {
     family.model_type = std::move(type);

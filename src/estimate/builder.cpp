@@ -8,6 +8,7 @@
 #include "loading.hpp"
 #include "play.hpp"
 #include "repetition.hpp"
+#include "weight_checks.hpp"
 
 namespace oomplan::estimator {
 
@@ -32,13 +33,24 @@ void Builder::count(std::int64_t elements, bool is_trained) {
   if (is_trained) trained = saturating_add(trained, saturating_mul(elements, repeats));
 }
 
+std::int64_t Builder::part_of(std::int64_t count, const std::string& name) {
+  const std::int64_t ranks = facts.tensor_parallel.ranks;
+  if (count % ranks != 0 && problems.empty()) {
+    problems.push_back(unmodelled(
+        fmt::format("{} ranks that do not share {} equally ({}) are not modelled yet", ranks, path(name), count), {}));
+  }
+  return count / ranks;
+}
+
 Tensor Builder::register_weight(const std::string& name, const Dims& sizes, DType dtype, Part part, bool is_trained) {
   const std::size_t dot = name.rfind('.');
   Restore module(torch.recorder.scope.module, module_id(name.substr(0, dot == std::string::npos ? 0 : dot)));
   Parameter& p =
       parameters.emplace_back(Parameter{path(name), part, sizes, is_trained, repeats, in_layer_norm, {}, {}});
   policy.hold(torch, p, dtype);
-  count(sizes.product(), is_trained);
+  p.whole->subclass = parts > 1;
+  const std::int64_t of_row = padding == 0 ? 0 : sizes.product() / sizes[0];
+  count(saturating_mul(sizes.product(), parts) - padding * of_row, is_trained);
   return p.whole;
 }
 

@@ -11,7 +11,9 @@
 #include "mesh.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "own_models.hpp"
+#include "play.hpp"
 #include "teacher.hpp"
+#include "tensor_parallel_checks.hpp"
 #include "unsloth_checks.hpp"
 #include "vocabulary_checks.hpp"
 #include "weight_checks.hpp"
@@ -393,6 +395,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_in_backward(plan, errors);
   check_images(plan, architecture, errors);
   check_mesh(plan, architecture, errors);
+  check_tensor_parallel(plan, architecture, errors);
   check_weights(plan, errors);
   check_vocabulary(plan, architecture, errors);
   check_own_models(plan, architecture, errors);

@@ -7,6 +7,7 @@
 #include "groups.hpp"
 #include "oomplan/catalog/older_code.hpp"
 #include "oomplan/estimate/ranks.hpp"
+#include "play.hpp"
 #include "run.hpp"
 #include "traced.hpp"
 #include "unroll.hpp"

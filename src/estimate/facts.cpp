@@ -8,6 +8,7 @@
 #include "objective.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "pictures.hpp"
+#include "play.hpp"
 #include "policies/mixed_dtype.hpp"
 #include "teacher.hpp"
 
@@ -119,6 +120,8 @@ const Objective* objective_of(const TrainingPlan& plan, const Architecture& arch
 Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture) {
   if (Diagnostics errors = check(plan, architecture); !errors.empty()) return errors;
   Facts f;
+  f.tensor_parallel = {std::max<std::int64_t>(plan.mesh.tensor_parallel.value, 1), plan.mesh.sequence_parallel.value,
+                       plan.mesh.loss_parallel.value};
   f.batch = plan.batch.micro_batch_size.value;
   f.length = plan.batch.sequence_length.value;
   f.images = images_of(plan, architecture);

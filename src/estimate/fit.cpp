@@ -134,10 +134,12 @@ std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu
 
 namespace {
 
-/// How many communicators a rank has: one of all ranks, and HSDP one of shards and one of replicas.
+/// How many communicators a rank has: one of all ranks, or HSDP one of shards and one of replicas; and one of those
+/// that share its matrices.
 int communicators_of(const MeshFacts& mesh) {
-  if (mesh.sharding.value == Sharding::none || mesh.world_size.value < 2) return 0;
-  return mesh.sharding.value != Sharding::ddp && mesh.fsdp_replicas.value > 1 ? 2 : 1;
+  const int of_matrices = mesh.tensor_parallel.value > 1 ? 1 : 0;
+  if (mesh.sharding.value == Sharding::none || data_ranks(mesh) < 2) return of_matrices;
+  return of_matrices + (mesh.sharding.value != Sharding::ddp && mesh.fsdp_replicas.value > 1 ? 2 : 1);
 }
 
 constexpr std::string_view nccl = "NCCL communicators";

@@ -7,6 +7,7 @@
 
 #include "facts.hpp"
 #include "objective.hpp"
+#include "play.hpp"
 #include "weight_checks.hpp"
 
 namespace oomplan::estimator {

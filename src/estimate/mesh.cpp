@@ -9,6 +9,7 @@
 
 #include "facts.hpp"
 #include "oomplan/catalog/catalog.hpp"
+#include "play.hpp"
 
 namespace oomplan::estimator {
 namespace {

@@ -11,136 +11,15 @@
 #include <string_view>
 #include <vector>
 
+#include "facts.hpp"
 #include "oomplan/catalog/architecture.hpp"
 #include "oomplan/core/pattern.hpp"
 #include "oomplan/core/result.hpp"
-#include "oomplan/plan/plan.hpp"
 #include "parameter.hpp"
 #include "policy.hpp"
 #include "torch/torch.hpp"
 
 namespace oomplan::estimator {
-
-struct Objective;
-
-/// The images of a row, as ImageFacts; of a model that hears, its clips.
-struct Images {
-  std::int64_t count = 0;
-  std::int64_t height = 0;
-  std::int64_t width = 0;
-  std::int64_t tiles = 1;
-  std::int64_t room = 0;         ///< Patches that the processor fills each up to; 0: it does not.
-  std::optional<DType> dtype{};  ///< Of pixels; none: the model's.
-  bool token_types = false;      ///< Rows say which of their tokens are images'.
-  Location at{};
-};
-
-/// What names modules that are not quantised: their end, or an expression for their first parts.
-struct Unquantized {
-  std::string end{};
-  Pattern start{};
-};
-
-/// The facts of a plan as the modules need them, resolved once.
-struct Facts {
-  std::int64_t batch = 1;
-  std::int64_t length = 1;
-  Images images{};
-  Rows rows = Rows::tokens;
-  Task task = Task::causal_lm;  ///< What it is trained to do: its architecture's task, or that of another head.
-  std::int64_t labels = 2;      ///< Of a classifier.
-  std::int64_t vocabulary = 0;  ///< As ModelFacts has it.
-  bool mean_resizing = false;
-  std::int64_t target_length = 1;  ///< Of an encoder-decoder's labels.
-  bool source_padded = false;      ///< Where a decoder plays: its encoder's rows are padded.
-  DType weights = DType::fp32;     ///< Of the base model, and of what a quantised one keeps unquantised.
-  std::optional<DType> autocast{};
-  bool lora = false;
-  std::int64_t lora_rank = 0;
-  double lora_dropout = 0.0;
-  bool dora = false;
-  DType adapter = DType::fp32;            ///< Over a layer that is not quantised.
-  DType quantized_adapter = DType::fp32;  ///< Over one that is.
-  std::vector<std::string> lora_targets{};
-  Location lora_targets_at{};
-  std::vector<std::string> unadapted{};          ///< Names that all-linear leaves out: peft has them for the experts'.
-  std::vector<std::string> target_parameters{};  ///< Of which each is the end of a parameter's name.
-  bool gate_up_doubled = false;                  ///< The fused projection has twice the rank.
-  ParameterUpdate update = ParameterUpdate::folded;
-  std::shared_ptr<const Pattern> lora_pattern{};  ///< Where the one target is a regular expression.
-  std::vector<Pattern> trained{};                 ///< Of the parameters that are trained; empty: by the method.
-  Location trained_at{};
-  std::vector<std::string> frozen{};  ///< Parts of names of parameters that are not.
-  bool input_grads = false;           ///< The embedding's output is asked for a gradient (enable_input_require_grads).
-  bool neftune = false;               ///< As RecipeFacts has it.
-  std::vector<std::string> modules_to_save{};
-  Location modules_to_save_at{};
-  std::optional<DType> saved_dtype{};  ///< Of their copies, where it is not that of what they copy.
-  bool lora_qkv_kernel = false;
-  bool lora_o_kernel = false;
-  bool lora_mlp_kernel = false;
-  bool quantized = false;
-  std::vector<Unquantized> unquantized{};
-  bool int8 = false;            ///< By LLM.int8(), else in 4 bits.
-  bool bitsandbytes = true;     ///< Whether its Linear4bit holds them, or another subclass of torch.nn.Linear.
-  std::int64_t fake_group = 0;  ///< Linear layers fake their quantization (modules/fake_quantize.hpp); 0: none does.
-  bool own_dora = false;        ///< DoRA by torchtune's DoRALinear, not by peft.
-  bool own_lora = false;        ///< LoRA by litgpt's LoRALinear, not by peft.
-  bool torchao = false;         ///< Or a torch.nn.Linear with torchao's NF4Tensor for a weight.
-  bool lightning = false;       ///< Or Lightning's subclass of Linear4bit, which the head is one of too.
-  bool double_quantized = false;
-  bool gemm_4bit = false;            ///< bitsandbytes multiplies by 4 bits in one op, as from 0.50 on.
-  bool quantized_experts = false;    ///< Experts' parameters too, in 4 bits or 8.
-  std::int64_t checkpoint = 0;       ///< As QuantizationFacts has it.
-  std::optional<DType> packed_as{};  ///< What 4-bit weights' bytes are called, where that is a floating type.
-  DType quantized_compute = DType::bf16;
-  bool checkpointing = false;
-  bool reentrant = false;
-  std::int64_t checkpoint_every = 1;  ///< As CheckpointingFacts has it.
-  bool early_stop = true;             ///< The same.
-  bool checkpoints_modules = false;   ///< Each module of a checkpointed block is in a checkpoint of its own there.
-  bool keeps_products = false;        ///< CheckpointKeeps::products
-  Attention attention = Attention::sdpa;
-  Attention tower_attention = Attention::sdpa;  ///< Of a part that sees or hears.
-  ExpertsImplementation experts = ExpertsImplementation::grouped_mm;
-  Routing routing = Routing::any;
-  bool scan_packages = false;
-  bool padding_mask = false;
-  bool told_of_pieces = false;  ///< Flash attention knows packed rows by their positions, and takes them contiguous.
-  bool sends_masks = false;     ///< A recipe's batches have masks, also where no row is padded.
-  bool may_be_equal = false;    ///< Nobody says that rows differ in length.
-  bool mask_sent = true;        ///< If of ones alone.
-  bool positions_sent = false;  ///< A batch has the position of each token.
-  /// A list of those that were clipped lives until the next step's are, and the graph of a loss until the next loss.
-  bool holds_gradients = false;
-  bool fp32_norms = false;
-  bool python_norms = false;  ///< torchtune's norms are those of the versions after 0.6.1, written line by line.
-  bool fp32_while_loading = false;
-  bool trained_to_fp32 = false;
-  bool kbit_upcast = false;
-  std::int64_t labelled = 0;  ///< Of a row's positions, those that have a label; 0: all that can have one.
-  bool liger_rms_norm = false;
-  bool liger_rope = false;
-  bool liger_glu = false;
-  bool liger_norm_copies = false;  ///< The norm's gradient is not written over the one that it is given.
-  Offload offload = Offload::none;
-  bool patched_log_softmax = false;
-  bool unsloth = false;        ///< The layers are Unsloth's functions.
-  std::int64_t joined = 0;     ///< As BatchFacts has it.
-  std::int64_t loss_part = 0;  ///< As RecipeFacts has it.
-  bool fused_norm_rope = false;
-  bool fills_cache = false;   ///< Where it is not checkpointed.
-  bool scores_rows = false;   ///< The head is one of rewards.
-  bool adapters_off = false;  ///< As peft's disable_adapter() has it.
-  bool router_loss = false;   ///< The model is asked for its routers' logits, of which a loss is made.
-  const Objective* objective = nullptr;
-  const Objective* evaluation_objective = nullptr;
-  bool evaluates = false;                  ///< Between steps.
-  std::shared_ptr<const Facts> teacher{};  ///< What differs for the teacher, where there is one.
-  bool has_values = false;                 ///< A head of values stands beside the model's own.
-  std::int64_t trained_layers = 0;         ///< As RecipeFacts has it.
-  std::vector<std::string> layer_parts{};  ///< Of such a layer, the modules that are trained; empty: all.
-};
 
 /// What layers of one model are given apart from each other: kinds of masks, and rotary embeddings of their own.
 enum class Span : std::uint8_t { full, sliding, chunked };
@@ -349,8 +228,14 @@ class Builder {
   void count(std::int64_t elements, bool trained);
   /// What is done to the whole model once every module is built, as the framework's loader does it.
   void finish_loading();
+  /// How many of `count` each rank of tensor parallelism has, which is a problem where they cannot be shared equally.
+  std::int64_t part_of(std::int64_t count, const std::string& name);
   /// How many rows of the vocabulary there are where the checkpoint has `rows`.
   std::int64_t enlarged(std::int64_t rows) const { return facts.vocabulary > 0 ? facts.vocabulary : rows; }
+  /// How many of them the first rank of tensor parallelism has; the last may have fewer.
+  std::int64_t vocabulary_part(std::int64_t rows) const {
+    return divided_up(enlarged(rows), facts.tensor_parallel.ranks);
+  }
   /// Whether an adapter is asked for on the module `name`. peft: a target names a module by its whole path or by the
   /// end of it; all-linear means linear layers but the head (tuners_utils.py: _maybe_include_all_linear_layers).
   bool targeted(const std::string& name, bool in_all_linear);
@@ -375,13 +260,15 @@ class Builder {
   const Facts& facts;
   const Architecture& architecture;
   Policy& policy;
-  std::string prefix{};                ///< "model.layers.*" while a layer is built.
-  bool in_layer_norm = false;          ///< Weights are made of an nn.LayerNorm.
-  std::optional<DType> own_dtype{};    ///< Of weights whose module says so, whatever the model is loaded in.
-  std::int64_t repeats = 1;            ///< How many real layers the one being built stands for,
-  std::int64_t first_layer = 0;        ///< … from this one of its segment on,
-  std::int64_t layer_step = 1;         ///< … each so many further.
-  Parameters parameters{};             ///< All, in order; tied ones once.
+  std::string prefix{};              ///< "model.layers.*" while a layer is built.
+  bool in_layer_norm = false;        ///< Weights are made of an nn.LayerNorm.
+  std::optional<DType> own_dtype{};  ///< Of weights whose module says so, whatever the model is loaded in.
+  std::int64_t repeats = 1;          ///< How many real layers the one being built stands for,
+  std::int64_t first_layer = 0;      ///< … from this one of its segment on,
+  std::int64_t layer_step = 1;       ///< … each so many further.
+  std::int64_t parts = 1;            ///< How many ranks share the weight being made: its sizes are those of the first.
+  std::int64_t padding = 0;          ///< Of its rows, those that the last part lacks.
+  Parameters parameters{};           ///< All, in order; tied ones once.
   std::vector<std::string> modules{};  ///< Names, for Recorder's module ids.
   Tensor embedding_weight{};           ///< For a tied head.
   std::int64_t total = 0;

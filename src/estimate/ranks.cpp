@@ -7,6 +7,7 @@
 
 #include "facts.hpp"
 #include "model.hpp"
+#include "play.hpp"
 #include "policies/policies.hpp"
 #include "repetition.hpp"
 
@@ -100,7 +101,7 @@ Result<std::vector<RankKind>> rank_kinds(const TrainingPlan& plan, const Archite
   if (!model) return model.errors();
   if (zero) return kinds_of_zero(model->parameters, mesh.world_size.value);
   const std::int64_t replicas = mesh.fsdp_replicas.value;
-  const std::int64_t ranks = mesh.world_size.value / replicas;
+  const std::int64_t ranks = data_ranks(mesh) / replicas;
   return kinds_of(first_shards(model->parameters, ranks), ranks, replicas);
 }
 

@@ -8,6 +8,7 @@
 #include "checks.hpp"
 #include "facts.hpp"
 #include "in_backward.hpp"
+#include "play.hpp"
 #include "policies/policies.hpp"
 #include "saving.hpp"
 
@@ -285,6 +286,7 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
                         const Repetition& repetition, std::int64_t shard, bool folds_loops) {
   RunPtr run(left_run ? left_run.release() : new Run);
   if (folds_loops) run->torch.loops.fold_after(repetition.built());
+  run->torch.loss_parallel = facts.tensor_parallel.loss;
   Stage stage(run->torch, run->models, plan, facts);
   if (facts.unsloth) {
     const bool offloads = plan.checkpointing.on.value && plan.checkpointing.offload.value == Offload::buffered;

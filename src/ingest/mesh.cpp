@@ -19,7 +19,7 @@ void finish_mesh(TrainingPlan& plan) {
   MeshFacts& mesh = plan.mesh;
   spread(mesh, plan.loader);
   // accelerate gives a model of several processes to DDP.
-  if (!mesh.sharding.origin.is_said() && mesh.world_size.value > 1) mesh.sharding.value = Sharding::ddp;
+  if (!mesh.sharding.origin.is_said() && data_ranks(mesh) > 1) mesh.sharding.value = Sharding::ddp;
   // transformers' Trainer asks DDP for it, unless it checkpoints a model of its own; peft's is none.
   const bool own = plan.adapter.kind.value == Adapter::none;
   const bool asked = mesh.sharding.value == Sharding::ddp && !(own && plan.checkpointing.on.value);

@@ -13,12 +13,24 @@ using enum Bucket;
 inline constexpr std::array mesh_rows{
     fact<&Plan::mesh, &MeshFacts::world_size, as::positive>(
         "world_size",
-        {"processes that train one model, a GPU each, on all machines; where nothing is said, `ranks`", {}, is_shared}),
+        {"processes that train one model, a GPU each, on all machines; where nothing is said, `ranks`", {}, has_ranks}),
     fact<&Plan::mesh, &MeshFacts::sharding, as::sharding>(
         "sharding", {"DistributedDataParallel; `fully_shard` on units of the model; FullyShardedDataParallel around "
                      "them; the stages of DeepSpeed's ZeRO. Where nothing is said, `ddp` if `world_size` is above 1",
                      {{{gathered, 2}, {communication, 2}}},
                      is_shared}),
+    fact<&Plan::mesh, &MeshFacts::tensor_parallel, as::positive>(
+        "tensor_parallel", {"GPUs that share each matrix of a block, by torch's `parallelize_module`: q, k, v, gate "
+                            "and up by columns, o and "
+                            "down by rows, embedding and head by the vocabulary. `world_size` is a multiple of it",
+                            {{{weights, 2}, {activations, 2}}},
+                            is_tensor_parallel}),
+    fact<&Plan::mesh, &MeshFacts::sequence_parallel, as::boolean>(
+        "sequence_parallel",
+        {"each of them has its part of the tokens between the matrices", {{{activations, 3}}}, is_tensor_parallel}),
+    fact<&Plan::mesh, &MeshFacts::loss_parallel, as::boolean>(
+        "loss_parallel",
+        {"each of them has the logits of its part of the vocabulary", {{{logits_and_loss, 2}}}, is_tensor_parallel}),
     fact<&Plan::mesh, &MeshFacts::sync_each, as::boolean>(
         "sync_each_micro_batch",
         {"gradients are reduced in each micro-batch, else only in the last before a step (`no_sync`, "

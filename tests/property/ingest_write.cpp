@@ -40,7 +40,7 @@ std::string word(Dice& dice) {
 // One process, and what its frameworks would do with more.
 MeshFacts trainer_mesh(const TrainingPlan& plan) {
   MeshFacts mesh;
-  mesh.world_size.value = mesh.fsdp_replicas.value = mesh.fsdp_reshard_ranks.value = 1;
+  mesh.world_size.value = mesh.fsdp_replicas.value = mesh.fsdp_reshard_ranks.value = mesh.tensor_parallel.value = 1;
   mesh.ddp_bucket_mib.value = 25;
   mesh.ddp_find_unused.value = !plan.checkpointing.on.value;
   mesh.fsdp_reshard_unreduced.value = true;

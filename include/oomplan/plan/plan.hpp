@@ -1,6 +1,7 @@
 // The facts that decide a training run's memory, each with where it came from.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -237,6 +238,9 @@ inline constexpr std::array<std::string_view, 3> backward_prefetch_names{"none",
 struct MeshFacts {
   Setting<std::int64_t> world_size{};  ///< Processes, a GPU each.
   Setting<Sharding> sharding{};
+  Setting<std::int64_t> tensor_parallel{};  ///< Ranks that share each matrix of a block; 1: none do.
+  Setting<bool> sequence_parallel{};        ///< Each of them has its part of the tokens between the matrices.
+  Setting<bool> loss_parallel{};            ///< Each of them has the logits of its part of the vocabulary.
   Setting<bool> sync_each{};  ///< Gradients are reduced in every micro-batch, else in the last before a step (no_sync).
   Setting<std::int64_t> ddp_bucket_mib{};  ///< DDP's bucket_cap_mb.
   Setting<bool> ddp_bucket_views{};        ///< DDP's gradient_as_bucket_view.
@@ -276,6 +280,12 @@ struct MeshFacts {
   Setting<std::int64_t> zero_sub_group{};          ///< sub_group_size: elements.
   friend bool operator==(const MeshFacts&, const MeshFacts&) = default;
 };
+
+/// Ranks that hold the same part of each matrix, which data are spread over; 0 where the ranks of tensor parallelism
+/// are more than there are.
+inline std::int64_t data_ranks(const MeshFacts& mesh) {
+  return mesh.world_size.value / std::max<std::int64_t>(mesh.tensor_parallel.value, 1);
+}
 
 struct ModelFacts {
   Setting<std::string> name{};     ///< A hub id, a directory, or a config.json.

@@ -3,12 +3,14 @@
 #include "modules/dora.hpp"
 #include "modules/fake_quantize.hpp"
 #include "modules/four_bits.hpp"
+#include "torch/redistribute.hpp"
+#include "weight_checks.hpp"
 
 namespace oomplan::estimator {
 namespace {
 
 /// A layer of plain weights.
-Tensor plain(Torch& t, LinearKind kind, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+Tensor product_of(Torch& t, LinearKind kind, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (kind == LinearKind::matmul) return t.matmul(x, t.t(weight));
   if (kind == LinearKind::linear || kind == LinearKind::unquantized) return t.linear(x, weight, bias);
   Dims sizes = x->sizes;
@@ -21,7 +23,7 @@ Tensor adapter(Play& play, const Tensor& x, const Tensor& weight) {
   const Tensor entered = play.policy.enter_leaf(play.torch, {&weight}, x);
   // LoRALinear multiplies by a view of the parameter, which autocast casts each time.
   const LinearKind kind = play.facts.own_lora ? LinearKind::matmul : LinearKind::linear;
-  return play.policy.leave_leaf(play.torch, {&weight}, plain(play.torch, kind, entered, weight, {}));
+  return play.policy.leave_leaf(play.torch, {&weight}, product_of(play.torch, kind, entered, weight, {}));
 }
 
 /// What a 4-bit weight was before, of which bitsandbytes' Linear4bit keeps the type; another subclass that a plan names
@@ -55,13 +57,39 @@ Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::
   if (builder.facts.lora && builder.targeted(name, true)) adapt(builder, name, in, out);
 }
 
+Linear Linear::columns(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
+  return split(builder, Split::columns, name, {in, builder.part_of(out, name)}, bias);
+}
+
+Linear Linear::rows(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
+  return split(builder, Split::rows, name, {builder.part_of(in, name), out}, bias);
+}
+
+/// `sizes`: of this rank's part, in and out.
+Linear Linear::split(Builder& builder, Split split, const std::string& name, Dims sizes, bool bias) {
+  Restore parts(builder.parts, std::int64_t{builder.facts.tensor_parallel.ranks});
+  Linear out(builder, name, sizes[0], sizes[1], bias);
+  if (builder.facts.tensor_parallel.ranks == 1) return out;
+  out.split_ = split;
+  if (bias && split == Split::rows)
+    builder.problems.push_back(unmodelled(
+        builder.path(name) + ", a layer that ranks share by its inputs, with a bias is not modelled yet", {}));
+  return out;
+}
+
 Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias,
                     const Tensor& tied_weight) {
   Linear head;
+  const std::int64_t ranks = builder.facts.tensor_parallel.ranks;
+  const std::int64_t part = divided_up(out, ranks);
+  Restore padding(builder.padding, part * ranks - out);
+  out = part;
   head.in_ = in;
   head.out_ = out;
+  head.split_ = ranks > 1 ? Split::vocabulary : Split::none;
   head.module_ = builder.module_id(name);
   Restore module(builder.torch.recorder.scope.module, std::int32_t{head.module_});
+  Restore parts(builder.parts, std::int64_t{ranks});
   if (builder.facts.lightning && !tied_weight && builder.quantized(name)) {
     head.quantize(builder, name, in, out);
   } else {
@@ -185,7 +213,7 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
       return t.linear(input, fake_quantized(t, weight, fake_group_, fake_scale_), bias);
     }
     const Tensor entered = play.policy.enter_leaf(t, {&weight, &bias}, x);
-    return play.policy.leave_leaf(t, {&weight, &bias}, plain(t, kind_, entered, weight, bias));
+    return play.policy.leave_leaf(t, {&weight, &bias}, plain(play, entered, weight, bias));
   }
   if (play.facts.torchao) {
     const Tensor output = torchao_product(play, x);
@@ -196,6 +224,22 @@ Tensor Linear::base(Play& play, const Tensor& x) const {
   if (play.facts.bitsandbytes) return t.to(product(play, input, bias), x->dtype);
   const Tensor output = t.to(product(play, input, {}), x->dtype);
   return bias ? t.add(output, t.to(bias, output->dtype)) : output;
+}
+
+// DTensor's dispatch around a layer's product. With parts of rows what goes in is gathered for all of a block's
+// matrices at once, by what holds them.
+Tensor Linear::plain(Play& play, const Tensor& x, const Tensor& weight, const Tensor& bias) const {
+  Torch& t = play.torch;
+  const TensorParallel& shared = play.facts.tensor_parallel;
+  if (split_ == Split::none) return product_of(t, kind_, x, weight, bias);
+  if (split_ == Split::rows) {
+    const Tensor out = product_of(t, kind_, x, weight, bias);
+    return shared.sequence ? reduce_scattered(t, out, 1, shared.ranks) : all_reduced(t, out);
+  }
+  if (split_ == Split::columns) return product_of(t, kind_, shared.sequence ? x : replicated(t, x), weight, bias);
+  const Tensor whole = shared.sequence ? all_gathered(t, x, 1, shared.ranks) : replicated(t, x);
+  const Tensor logits = product_of(t, kind_, whole, weight, bias);
+  return shared.loss ? logits : gathered_output(t, logits, shared.ranks);
 }
 
 Tensor Linear::dequantized_weight(Torch& t, const Facts& facts) const {

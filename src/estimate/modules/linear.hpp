@@ -15,12 +15,20 @@ enum class LinearKind {
   unquantized,  ///< As linear, but among its family's _keep_in_fp32_modules.
 };
 
+/// How the ranks of tensor parallelism share a layer (torch.distributed.tensor.parallel: ColwiseParallel,
+/// RowwiseParallel): each has some of its outputs, some of its inputs, or, as the head's, logits of some of the
+/// vocabulary.
+enum class Split : std::uint8_t { none, columns, rows, vocabulary };
+
 class Linear {
  public:
   Linear() = default;
   /// `name` is the submodule's ("q_proj"). Adapted where the plan's targets name it, quantised where the plan asks.
   Linear(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias,
          LinearKind kind = LinearKind::linear);
+  /// Of which each rank of tensor parallelism, where there are some, has its part.
+  static Linear columns(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias);
+  static Linear rows(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias);
   /// The model's head: never quantised, adapted only by name; its weight may be the embedding's.
   static Linear head(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias,
                      const Tensor& tied_weight);
@@ -56,7 +64,11 @@ class Linear {
   Tensor torchao_weight(Torch& t, DType dtype) const;
   Tensor product(Play& play, const Tensor& x, const Tensor& bias) const;
 
+  static Linear split(Builder& builder, Split split, const std::string& name, Dims sizes, bool bias);
+  Tensor plain(Play& play, const Tensor& x, const Tensor& weight, const Tensor& bias) const;
+
   LinearKind kind_ = LinearKind::linear;
+  Split split_ = Split::none;
   std::int64_t in_ = 0;
   std::int64_t out_ = 0;
   Weight weight_{};  ///< Empty where quantised.

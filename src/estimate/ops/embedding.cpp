@@ -4,6 +4,7 @@
 
 #include "modules/embedding_hooks.hpp"
 #include "modules/stable_embedding.hpp"
+#include "modules/tensor_parallel.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -14,10 +15,7 @@ constexpr std::array<std::string_view, 4> scales{"none", "by_buffer", "by_number
 class Embedding final : public Module {
  public:
   Embedding(const Attributes& a, Builder& b)
-      : weight_{b.embedding(a.module(), sizes_of(a, b)),
-                b.saved_copy(a.module(), "weight", sizes_of(a, b), Part::embedding)},
-        scale_(static_cast<Scale>(a.choice("scale", scales))),
-        named_(a.flag("named", true)) {
+      : weight_(weight_of(a, b)), scale_(static_cast<Scale>(a.choice("scale", scales))), named_(a.flag("named", true)) {
     b.embedding_weight = weight_.original;
     if (a.flag("replaced_in_4_bits", false) && b.facts.lightning && b.facts.quantized) stable_ = {b, sizes_of(a, b)};
     if (scale_ != Scale::by_buffer) return;
@@ -29,7 +27,7 @@ class Embedding final : public Module {
     play.policy.enter_module(play.torch, Site::embedding, s.input_ids);
     const Tensor& weight = weight_.of(play.facts);
     play.policy.enter_leaf(play.torch, {&weight}, s.input_ids);
-    s.inputs_embeds = stable_ ? stable_(play.torch, s.input_ids) : play.torch.embedding(weight, s.input_ids);
+    s.inputs_embeds = looked_up(play, weight, s.input_ids);
     if (buffer_) s.inputs_embeds = play.torch.mul(s.inputs_embeds, buffer_);
     if (scale_ == Scale::within) s.inputs_embeds = play.torch.mul_scalar(s.inputs_embeds);
     s.inputs_embeds = hooked_tokens(play, std::move(s.inputs_embeds));
@@ -41,8 +39,22 @@ class Embedding final : public Module {
   }
 
  private:
+  static Weight weight_of(const Attributes& a, Builder& b) {
+    const std::int64_t ranks = b.facts.tensor_parallel.ranks;
+    Restore parts(b.parts, std::int64_t{ranks});
+    Restore padding(b.padding, sizes_of(a, b)[0] * ranks - b.enlarged(a.integer("rows")));
+    return {b.embedding(a.module(), sizes_of(a, b)),
+            b.saved_copy(a.module(), "weight", sizes_of(a, b), Part::embedding)};
+  }
+
   static Dims sizes_of(const Attributes& a, const Builder& b) {
-    return {b.enlarged(a.integer("rows")), a.integer("width")};
+    return {b.vocabulary_part(a.integer("rows")), a.integer("width")};
+  }
+
+  Tensor looked_up(Play& play, const Tensor& weight, const Tensor& ids) const {
+    if (stable_) return stable_(play.torch, ids);
+    if (play.facts.tensor_parallel.ranks > 1) return shared_embedding(play, weight, ids);
+    return play.torch.embedding(weight, ids);
   }
 
   Weight weight_;

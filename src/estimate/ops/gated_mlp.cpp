@@ -3,6 +3,7 @@
 #include "modules/liger.hpp"
 #include "modules/linear.hpp"
 #include "modules/lora_kernels.hpp"
+#include "modules/tensor_parallel.hpp"
 #include "modules/unsloth_layers.hpp"
 #include "modules/vision.hpp"
 
@@ -18,9 +19,9 @@ class GatedMlp final : public Module {
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const bool bias = a.flag("bias", false);
-    gate_ = Linear(b, m + a.text("gate", "gate_proj"), a.integer("width"), a.integer("inner"), bias);
-    up_ = Linear(b, m + a.text("up", "up_proj"), a.integer("width"), a.integer("inner"), bias);
-    down_ = Linear(b, m + a.text("down", "down_proj"), a.integer("inner"), a.integer("width"), bias);
+    gate_ = Linear::columns(b, m + a.text("gate", "gate_proj"), a.integer("width"), a.integer("inner"), bias);
+    up_ = Linear::columns(b, m + a.text("up", "up_proj"), a.integer("width"), a.integer("inner"), bias);
+    down_ = Linear::rows(b, m + a.text("down", "down_proj"), a.integer("inner"), a.integer("width"), bias);
     if (b.facts.lora_mlp_kernel && !is_in_tower(b)) fused_ = FusedLora({&gate_, &up_, &down_});
   }
 
@@ -34,7 +35,7 @@ class GatedMlp final : public Module {
       const Tensor product = t.mul(gate, up_(play, s.hidden));
       s.hidden = down_(play, product);
     } else {
-      s.hidden = fused_.complete() ? fused_.mlp(play, s.hidden) : down_(play, gated(play, s.hidden));
+      s.hidden = fused_.complete() ? fused_.mlp(play, s.hidden) : down_(play, gated(play, whole_rows(play, s.hidden)));
     }
   }
 

@@ -9,7 +9,11 @@ class RmsNormStep final : public Module {
   RmsNormStep(const Attributes& a, Builder& b)
       : norm_(a.flag("scaled", true) ? RmsNorm(b, a.module(), a.integer("width"), rms_style(a, "style"))
                                      : RmsNorm::unscaled(b, a.module(), rms_style(a, "style"))) {}
-  void forward(Play& play, Stream& s) const override { s.hidden = norm_(play, s.hidden); }
+  // SequenceParallel: of parts of rows it works on DTensors.
+  void forward(Play& play, Stream& s) const override {
+    Restore subclasses(play.torch.subclasses, bool{play.facts.tensor_parallel.sequence});
+    s.hidden = norm_(play, s.hidden);
+  }
 
  private:
   RmsNorm norm_;

@@ -8,7 +8,9 @@
 #include "modules/norm_rope.hpp"
 #include "modules/rms_norm.hpp"
 #include "modules/rotary.hpp"
+#include "modules/tensor_parallel.hpp"
 #include "modules/unsloth_layers.hpp"
+#include "weight_checks.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -33,10 +35,11 @@ class RotaryAttention final : public Module {
     const std::int64_t width = a.integer("width");
     const std::int64_t q = a.integer("heads") * head_dim_;
     const std::int64_t kv = q / a.quotient("heads", "kv_heads");
-    q_proj_ = Linear(b, m + "q_proj", width, q, a.flag("qkv_bias", false));
-    k_proj_ = Linear(b, m + "k_proj", width, kv, a.flag("qkv_bias", false));
-    v_proj_ = Linear(b, m + "v_proj", width, kv, a.flag("qkv_bias", false));
-    o_proj_ = Linear(b, m + a.text("output", "o_proj"), q, width, a.flag("o_bias", false));
+    check_heads(a, b, kv / head_dim_);
+    q_proj_ = Linear::columns(b, m + "q_proj", width, q, a.flag("qkv_bias", false));
+    k_proj_ = Linear::columns(b, m + "k_proj", width, kv, a.flag("qkv_bias", false));
+    v_proj_ = Linear::columns(b, m + "v_proj", width, kv, a.flag("qkv_bias", false));
+    o_proj_ = Linear::rows(b, m + a.text("output", "o_proj"), q, width, a.flag("o_bias", false));
     if (b.facts.lora_qkv_kernel && keys_scaled_) a.unmodelled("fused LoRA kernels over scaled keys");
     if (b.facts.lora_qkv_kernel) fused_qkv_ = FusedLora({&q_proj_, &k_proj_, &v_proj_});
     if (b.facts.lora_o_kernel) fused_o_ = FusedLora({&o_proj_});
@@ -51,7 +54,16 @@ class RotaryAttention final : public Module {
     k_norm_ = RmsNorm(b, m + a.text("k_norm", "k_norm"), whole ? kv : head_dim_, rms_style(a, "norm"));
   }
 
-  void forward(Play& play, Stream& s) const override { s.hidden = attention(play, s, s.hidden); }
+  /// Each rank has whole heads, or the code that cuts what it has into heads stops.
+  static void check_heads(const Attributes& a, Builder& b, std::int64_t kv_heads) {
+    const std::int64_t ranks = b.facts.tensor_parallel.ranks;
+    if (kv_heads % ranks == 0 && a.integer("heads") % ranks == 0) return;
+    b.problems.push_back(
+        error_of("estimate/bad-mesh",
+                 std::to_string(ranks) + " ranks cannot share " + std::to_string(kv_heads) + " key-value heads", {}));
+  }
+
+  void forward(Play& play, Stream& s) const override { s.hidden = attention(play, s, whole_rows(play, s.hidden)); }
 
  private:
   Tensor heads(Play& play, const RmsNorm& norm, const Tensor& projected) const {

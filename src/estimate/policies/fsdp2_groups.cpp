@@ -20,7 +20,10 @@ void accumulate(Torch& t, Fsdp2Parameter& m) {
   Tensor& gradient = m.parameter->whole->grad;
   if (!m.reduce_dtype || !gradient || gradient->dtype == *m.reduce_dtype) return;
   const Tensor old = std::exchange(gradient, {});
-  m.accumulated = t.empty(old->sizes, *m.reduce_dtype, "aten::_to_copy");
+  const Dims whole = t.recorder.at(old->storage).shape;
+  const bool part = m.parameter->whole->subclass && t.is_part(old);
+  m.accumulated = t.empty(part ? whole : old->sizes, *m.reduce_dtype, "aten::_to_copy");
+  if (part) m.accumulated = t.slice(m.accumulated, 0, 0, old->sizes[0]);
   t.recorder.at(m.accumulated->storage).bucket = Bucket::gradients;
 }
 
@@ -28,6 +31,11 @@ void view_out(Torch& t, const Parameter& p, const Tensor& reduced) {
   if (p.held->grad) return;  // Added in place.
   t.recorder.at(reduced->storage).bucket = Bucket::gradients;
   p.held->grad = t.on_storage(reduced->storage, p.held->sizes, p.held->strides, p.held->dtype);
+}
+
+// _get_grad_inner_tensor: of what tensor parallelism makes whole on each rank its part is copied.
+Tensor inner_gradient(Torch& t, const Tensor& parameter, const Tensor& gradient) {
+  return parameter->subclass && t.is_part(gradient) ? t.clone(gradient) : gradient;
 }
 
 }  // namespace
@@ -194,7 +202,7 @@ void Fsdp2Groups::post_backward(Torch& t, Fsdp2Group& group) {
     Tensor& gradient = m.accumulated ? m.accumulated : m.parameter->whole->grad;
     if (!gradient) continue;
     members.push_back(&m);
-    gradients.push_back(std::exchange(gradient, {}));
+    gradients.push_back(inner_gradient(t, m.parameter->whole, std::exchange(gradient, {})));
   }
   if (reshard_after_backward_) reshard(t, group);
   reduce_scatter_state_.reset();

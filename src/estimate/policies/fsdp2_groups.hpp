@@ -49,7 +49,7 @@ class Fsdp2Groups {
  public:
   /// `one_unit`: of a model of which one layer alone may be played.
   Fsdp2Groups(const MeshFacts& mesh, bool one_unit)
-      : mesh_(mesh), ranks_(mesh.world_size.value / mesh.fsdp_replicas.value), one_unit_(one_unit) {}
+      : mesh_(mesh), ranks_(data_ranks(mesh) / mesh.fsdp_replicas.value), one_unit_(one_unit) {}
 
   /// Dimension 0 in chunks, the last ones padded. Rank 0 has one without padding.
   Dims chunk_of(Dims sizes) const;

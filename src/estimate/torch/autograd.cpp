@@ -37,6 +37,7 @@ NodeRef Torch::record(const char* name, std::initializer_list<const Tensor*> inp
   node->sequence = next_sequence_++;
   node->name = name;
   node->backward = formula;
+  node->subclass = subclasses;
   node->scope = recorder.scope;
   node->output_count = 1;
   NodeRef ref(node);
@@ -56,6 +57,7 @@ NodeRef Torch::accumulator_of(const Tensor& leaf) {
   node->sequence = first_of_all;
   node->name = "AccumulateGrad";
   node->variable = leaf;
+  node->subclass = leaf->subclass;
   node->output_count = 1;
   node->outputs[0] = {leaf->sizes, leaf->dtype};
   node->scope = recorder.scope;
@@ -85,6 +87,7 @@ void Torch::free_node(Node* node) {
     n->frame = nullptr;
     n->saved_count = n->next_count = n->dependencies = 0;
     n->visit = 0;
+    n->subclass = false;
     n->ints = {};
     n->module = nullptr;
     n->hook = nullptr;
@@ -168,7 +171,7 @@ void Torch::clear() {
   kernels.clear();
   next_sequence_ = 0;
   gradient_hook = nullptr;
-  zero3_linear = false;
+  zero3_linear = loss_parallel = false;
   offload = nullptr;
 }
 
@@ -274,8 +277,10 @@ void Torch::add_to_buffer(Node& node, int nr, Tensor gradient) {
     held = std::move(gradient);
     return;
   }
-  const bool in_place = held->refs == 1 && recorder.at(held->storage).refs == 1 && dense(*held);
-  if (!in_place) held = pointwise({&held, &gradient}, held->dtype, "aten::add");
+  // A part of what all ranks have is copied to be added to a shard.
+  const Tensor part = node.subclass && is_part(gradient) ? clone(gradient) : gradient;
+  const bool in_place = !node.subclass && held->refs == 1 && recorder.at(held->storage).refs == 1 && dense(*held);
+  if (!in_place) held = pointwise({&held, &part}, held->dtype, "aten::add");
 }
 
 void Torch::accumulate(Node& node, const Tensor& gradient) {

@@ -1,19 +1,21 @@
 // aten/src/ATen/native: Embedding.cpp, layer_norm.cpp, LossNLL.cpp.
+#include "torch/loss_parallel.hpp"
 #include "torch/torch.hpp"
 
 namespace oomplan::estimator {
 
-Tensor Torch::embedding(const Tensor& weight, const Tensor& indices) {
+Tensor Torch::embedding(const Tensor& weight, const Tensor& indices, std::int64_t ranks) {
   NodeRef node = record("EmbeddingBackward0", {&weight}, [](Torch& t, Node& n, Grads& g) {
     const Tensor index = t.unpack(n, 0);
-    g.out[0] = t.zeros({n.ints[0], n.ints[1]}, g.in[0]->dtype);
+    const Tensor whole = t.zeros({saturating_mul(n.ints[0], n.ints[2]), n.ints[1]}, g.in[0]->dtype);
+    g.out[0] = n.ints[2] == 1 ? whole : t.slice(whole, 0, 0, n.ints[0]);
     // embedding_dense_backward_cuda sorts the indices where there are many.
     const std::int64_t count = index->numel();
     if (count <= 3072) return;
     std::array<Tensor, 5> sorting{};
     for (Tensor& s : sorting) s = t.empty({count}, DType::int64, "aten::embedding_dense_backward");
   });
-  if (node) node->ints = {weight->sizes[0], weight->sizes[1]};
+  if (node) node->ints = {weight->sizes[0], weight->sizes[1], ranks};
   save(node, 0, indices);
   Dims sizes = indices->sizes;
   sizes.push(weight->sizes[1]);
@@ -50,6 +52,7 @@ Tensor Torch::layer_norm(const Tensor& input, const Tensor& w, const Tensor& b) 
 }
 
 Tensor Torch::cross_entropy(const Tensor& logits, const Tensor& labels) {
+  if (loss_parallel) return parallel_cross_entropy(*this, logits, labels);
   // cross_entropy_loss names the logits' own dtype, so autocast raises only what nll_loss is given.
   const Tensor log_probs = raised(log_softmax_last(logits));
   NodeRef node = record("NllLossBackward0", {&log_probs}, [](Torch& t, Node& n, Grads& g) {

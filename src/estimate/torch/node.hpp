@@ -61,6 +61,7 @@ struct Node {
   int output_count = 1;
   Dims dims{};  ///< The op's own arguments, as it likes.
   std::array<std::int64_t, 4> ints{};
+  bool subclass = false;         ///< The gradient of its output is a DTensor, which no buffer adds to in place.
   const void* module = nullptr;  ///< The module whose function it is, where that is not aten's.
   NodeHook* hook = nullptr;
   Scope scope{};

@@ -5,11 +5,14 @@
 
 namespace oomplan::estimator {
 
+std::int64_t storage_bytes(const Dims& shape, DType dtype) {
+  return Bytes(saturating_mul(shape.product(), bytes_of(dtype))).rounded_up(512).count();
+}
+
 StorageId Recorder::allocate(const Dims& shape, DType dtype, const char* op) {
-  const std::int64_t bytes = saturating_mul(shape.product(), bytes_of(dtype));
   const auto id = static_cast<StorageId>(storages.size());
   Storage& s = storages.emplace_back();
-  s.bytes = Bytes(bytes).rounded_up(512).count();
+  s.bytes = storage_bytes(shape, dtype);
   s.op = op;
   s.module = scope.module;
   s.layer = scope.layer;

@@ -60,6 +60,9 @@ struct Scope {
   Bucket bucket = Bucket::temporaries;  ///< Of what is born here and not known to be something else.
 };
 
+/// What the allocator gives for a tensor: whole blocks of 512.
+std::int64_t storage_bytes(const Dims& shape, DType dtype);
+
 class Recorder {
  public:
   StorageId allocate(const Dims& shape, DType dtype, const char* op);

@@ -73,7 +73,7 @@ void Torch::free_impl(TensorImpl* impl) {
   const StorageId storage = std::exchange(impl->storage, StorageId::none);
   impl->offset = 0;
   impl->output_nr = 0;
-  impl->requires_grad = impl->parameter = false;
+  impl->requires_grad = impl->parameter = impl->subclass = false;
   impl->accumulator = nullptr;
   impl->layer = -1;
   impl->module = -1;

@@ -71,6 +71,7 @@ struct TensorImpl {
   std::uint8_t output_nr = 0;
   bool requires_grad = false;  ///< Of a leaf as asked for; of another, that it has a grad_fn.
   bool parameter = false;
+  bool subclass = false;  ///< Of a parameter: a DTensor.
   NodeRef grad_fn{};
   Node* accumulator = nullptr;  ///< Weak, as torch's grad_accumulator: the graph owns it.
   Tensor grad{};

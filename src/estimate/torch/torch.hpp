@@ -179,7 +179,7 @@ class Torch {
   Tensor grouped_mm(const Tensor& a, const Tensor& weight, const Tensor& offsets);
 
   // --- layers --------------------------------------------------------------------------------------------------
-  Tensor embedding(const Tensor& weight, const Tensor& indices);
+  Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t ranks = 1);
   Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias);
   Tensor cross_entropy(const Tensor& logits, const Tensor& labels);
   /// torch.nn.functional.scaled_dot_product_attention; q, k, v as batch × heads × length × head dim.
@@ -197,9 +197,11 @@ class Torch {
                     std::vector<Tensor*> tracked = {});
 
   bool grad_enabled = true;
-  bool training = true;       ///< Else the model is in eval(): nothing is dropped.
-  bool drops = true;          ///< Else each torch.nn.Dropout is there, with a p of 0 (TRL's disable_dropout).
-  bool zero3_linear = false;  ///< torch.nn.functional.linear is DeepSpeed's function.
+  bool subclasses = false;     ///< What is recorded is of DTensors.
+  bool training = true;        ///< Else the model is in eval(): nothing is dropped.
+  bool drops = true;           ///< Else each torch.nn.Dropout is there, with a p of 0 (TRL's disable_dropout).
+  bool loss_parallel = false;  ///< Within torch.distributed.tensor.parallel.loss_parallel.
+  bool zero3_linear = false;   ///< torch.nn.functional.linear is DeepSpeed's function.
 
   // --- autocast ------------------------------------------------------------------------------------------------
   void enter_autocast(std::optional<DType> dtype);
@@ -223,6 +225,8 @@ class Torch {
   Tensor unpack(Node& node, int slot);
   Tensor unpack(Saved& saved);
   Tensor attach(const NodeRef& node, Tensor output, int output_nr = 0);
+  /// Whether its storage has more than it.
+  bool is_part(const Tensor& x) const { return recorder.at(x->storage).bytes > storage_bytes(x->sizes, x->dtype); }
   Tensor view_as(const Tensor& x, const Dims& sizes, const Dims& strides);
   Tensor alias(const Tensor& x, const Dims& sizes, const Dims& strides);
   Tensor on_storage(StorageId storage, const Dims& sizes, const Dims& strides, DType dtype);

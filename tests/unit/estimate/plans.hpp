@@ -109,7 +109,7 @@ inline MeshFacts mesh(Sharding sharding, std::int64_t world) {
   m.world_size.value = world;
   m.sync_each.value = true;
   m.ddp_bucket_mib.value = 25;
-  m.fsdp_replicas.value = m.fsdp_reshard_ranks.value = 1;
+  m.fsdp_replicas.value = m.fsdp_reshard_ranks.value = m.tensor_parallel.value = 1;
   m.fsdp_reshard_unreduced.value = true;
   return m;
 }

@@ -161,8 +161,8 @@ std::vector<std::string_view> that_move(Bucket bucket) {
 
 TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::weights),
-              ElementsAre("quantization", "quantized_experts", "checkpoint_bytes", "adapter", "weights_dtype",
-                          "zero_dtype", "teacher", "zero_offload_params", "modules_to_save", "model"));
+              ElementsAre("quantization", "quantized_experts", "checkpoint_bytes", "adapter", "tensor_parallel",
+                          "weights_dtype", "zero_dtype", "teacher", "zero_offload_params", "modules_to_save", "model"));
   EXPECT_THAT(that_move(Bucket::optimizer),
               ElementsAre("optimizer", "adapter", "zero_offload_optimizer", "weights_dtype", "trained_layers",
                           "fsdp_fp32_trained", "modules_to_save", "frozen_parameters", "model"));
@@ -170,13 +170,13 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
               ElementsAre("adapter", "weights_dtype", "optimizer_in_backward", "trained_layers", "modules_to_save",
                           "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
-              ElementsAre("sequence_length", "micro_batch_size", "images", "clips", "gradient_checkpointing",
-                          "checkpoint_every", "checkpoint_keeps", "activation_offload", "attention", "dora",
-                          "experts_implementation", "model"));
+              ElementsAre("sequence_length", "micro_batch_size", "tensor_parallel", "images", "clips",
+                          "gradient_checkpointing", "checkpoint_every", "checkpoint_keeps", "sequence_parallel",
+                          "activation_offload", "attention", "dora", "experts_implementation", "model"));
   EXPECT_THAT(that_move(Bucket::attention_scores),
               ElementsAre("attention", "sequence_length", "micro_batch_size", "model"));
   EXPECT_THAT(that_move(Bucket::logits_and_loss),
-              ElementsAre("sequence_length", "micro_batch_size", "loss", "model", "teacher"));
+              ElementsAre("sequence_length", "micro_batch_size", "loss_parallel", "loss", "model", "teacher"));
   EXPECT_THAT(that_move(Bucket::autocast_copies), ElementsAre("autocast", "weights_dtype", "model"));
   EXPECT_THAT(that_move(Bucket::temporaries),
               ElementsAre("sequence_length", "micro_batch_size", "optimizer", "experts_implementation", "model"));
@@ -286,6 +286,9 @@ std::vector<std::string_view> of_mesh(const TrainingPlan& plan) {
 TEST(FactTable, FactsOfTheMeshMatterByTheWayThatRanksShare) {
   TrainingPlan plan;
   EXPECT_THAT(of_mesh(plan), IsEmpty());
+  plan.mesh.tensor_parallel.value = 2;
+  EXPECT_THAT(of_mesh(plan), ElementsAre("world_size", "tensor_parallel", "sequence_parallel", "loss_parallel"));
+  plan.mesh.tensor_parallel.value = 1;
   plan.mesh.sharding.value = Sharding::ddp;
   plan.batch.gradient_accumulation_steps.value = 2;
   EXPECT_THAT(of_mesh(plan), ElementsAre("world_size", "sharding", "sync_each_micro_batch", "ddp_bucket_mib",

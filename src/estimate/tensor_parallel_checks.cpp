@@ -1,0 +1,147 @@
+#include "tensor_parallel_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "weight_checks.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+constexpr std::array<std::string_view, 3> measured_optimizers{"adamw_foreach", "adamw_for_each", "adamw_fused"};
+
+/// Weights of the model that are plain tensors beside DTensors: norms, unless they too are of parts of rows, and norms
+/// of heads.
+bool has_plain_weights(const MeshFacts& mesh, const Architecture& architecture) {
+  const auto norms_heads = [](const OpSpec& spec) { return spec.find("qk_norm") != nullptr; };
+  return !mesh.sequence_parallel.value || any_op(architecture, norms_heads);
+}
+
+class Checks {
+ public:
+  Checks(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors)
+      : plan_(plan), architecture_(architecture), errors_(errors) {}
+
+  void check() {
+    if (!has_equal_groups()) return;
+    check_model();
+    check_sharding();
+    check_training();
+    check_layers();
+    check_optimizer();
+  }
+
+ private:
+  void cannot(const std::string& what, const Origin& origin) {
+    errors_.push_back(unmodelled(what + " under tensor parallelism is not modelled yet", origin));
+  }
+  void bad(std::string message, const Origin& origin) {
+    errors_.push_back(error_of("estimate/bad-mesh", std::move(message), origin));
+  }
+  void measured(const Setting<bool>& fact, const char* what) {
+    if (fact.value) cannot(what, fact.origin);
+  }
+
+  bool has_equal_groups() {
+    const std::int64_t ranks = mesh_.tensor_parallel.value;
+    const std::int64_t world = mesh_.world_size.value;
+    if (world % ranks == 0) return true;
+    bad(fmt::format("tensor_parallel: {} {} no group of {}", world, world == 1 ? "rank makes" : "ranks make", ranks),
+        mesh_.tensor_parallel.origin);
+    errors_.back().hint = fmt::format("add --gpu {0}xh100 or --set plan.world_size={0}", ranks);
+    return false;
+  }
+
+  void check_model() {
+    const Setting<std::int64_t>& ranks = mesh_.tensor_parallel;
+    const std::int64_t length = plan_.batch.sequence_length.value;
+    if (mesh_.sequence_parallel.value && length % ranks.value != 0)
+      cannot(fmt::format("a row of {} tokens, which {} ranks do not share equally,", length, ranks.value),
+             plan_.batch.sequence_length.origin);
+    if (!architecture_.tensor_parallel) cannot(architecture_.model_type, ranks.origin);
+  }
+
+  void check_sharding() {
+    const Setting<Sharding>& sharding = mesh_.sharding;
+    const std::int64_t ranks = mesh_.tensor_parallel.value;
+    if (sharding.value == Sharding::none && mesh_.world_size.value == ranks) return;
+    if (sharding.value != Sharding::fsdp2) {
+      return cannot(sharding.value == Sharding::none
+                        ? "a world of more ranks that shares nothing else"
+                        : std::string(sharding_names[static_cast<std::size_t>(sharding.value)]),
+                    sharding.origin);
+    }
+    if (mesh_.fsdp_units.value != ShardUnits::blocks) cannot("units other than blocks", mesh_.fsdp_units.origin);
+    if (mesh_.fsdp_replicas.value > 1) cannot("HSDP", mesh_.fsdp_replicas.origin);
+    // Whether the head is the embedding still, once both are DTensors, the frameworks decide.
+    if (architecture_.tied_embeddings) cannot("FSDP2 of a head that is the embedding", sharding.origin);
+    if (plan_.precision.autocast.value != Autocast::none) cannot("autocast", plan_.precision.autocast.origin);
+  }
+
+  void check_training() {
+    const RecipeFacts& recipe = plan_.recipe;
+    if (recipe.kind.value != RecipeKind::supervised)
+      cannot(std::string(name_of(recipe.kind.value)), recipe.kind.origin);
+    const Loss loss = recipe.loss.value;
+    if (loss != Loss::full_logits && loss != Loss::summed_logits)
+      cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), recipe.loss.origin);
+    if (!recipe.frozen.value.empty()) cannot("frozen parameters", recipe.frozen.origin);
+    if (!recipe.trained.value.empty()) cannot("parameters that are trained by name", recipe.trained.origin);
+    if (recipe.trained_layers.value != 0) cannot("freeze tuning", recipe.trained_layers.origin);
+    measured(recipe.label_smoothing, "label smoothing");
+    measured(recipe.neftune, "NEFTune");
+    measured(plan_.evaluation.evaluates, "evaluation");
+    if (plan_.adapter.kind.value != Adapter::none) cannot("an adapter", plan_.adapter.kind.origin);
+    if (plan_.quantization.kind.value != Quantization::none)
+      cannot("a quantized model", plan_.quantization.kind.origin);
+    if (plan_.quantization.fake_group.value > 0)
+      cannot("quantization-aware training", plan_.quantization.fake_group.origin);
+    if (plan_.model.head.value != HeadKind::language_model) cannot("a classifier", plan_.model.head.origin);
+  }
+
+  void check_layers() {
+    const CheckpointingFacts& checkpointing = plan_.checkpointing;
+    if (checkpointing.on.value) measured(checkpointing.reentrant, "reentrant checkpoints");
+    if (checkpointing.offload.value != Offload::none) cannot("activation offloading", checkpointing.offload.origin);
+    const KernelFacts& kernels = plan_.kernels;
+    if (kernels.attention.value != Attention::sdpa) cannot("attention other than sdpa", kernels.attention.origin);
+    if (has_liger_layers(kernels)) cannot("Liger's layers", kernels.liger_rms_norm.origin);
+    measured(kernels.fused_norm_rope, "the fused kernel of norms and turning");
+    if (kernels.unsloth.value != UnslothLayers::none) cannot("Unsloth's layers", kernels.unsloth.origin);
+    measured(plan_.batch.padding_mask, "a padding mask");
+  }
+
+  void check_optimizer() {
+    const OptimizerFacts& optimizer = plan_.optimizer;
+    if (std::ranges::count(measured_optimizers, optimizer.name.value) == 0)
+      cannot("the optimizer " + optimizer.name.value, optimizer.name.origin);
+    measured(optimizer.in_backward, "an optimizer that steps in backward");
+    if (optimizer.clip_gradients.value && has_plain_weights(mesh_, architecture_))
+      bad("torch's clip_grad_norm_ stops at gradients of which some are DTensors and some are not: norms are not, but "
+          "for "
+          "those of a block with sequence_parallel",
+          optimizer.clip_gradients.origin);
+  }
+
+  const TrainingPlan& plan_;
+  const MeshFacts& mesh_ = plan_.mesh;
+  const Architecture& architecture_;
+  Diagnostics& errors_;
+};
+
+}  // namespace
+
+void check_tensor_parallel(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const MeshFacts& mesh = plan.mesh;
+  if (mesh.tensor_parallel.value > 1) return Checks(plan, architecture, errors).check();
+  for (const auto& [fact, name] :
+       {std::pair(&mesh.sequence_parallel, "sequence_parallel"), std::pair(&mesh.loss_parallel, "loss_parallel")}) {
+    if (!fact->value) continue;
+    errors.push_back(
+        error_of("estimate/bad-mesh", fmt::format("{} needs tensor_parallel above 1", name), fact->origin));
+  }
+}
+
+}  // namespace oomplan::estimator
