@@ -230,6 +230,7 @@ TrainingPlan plan_of(const json& c) {
   p.kernels.attention.value = attention == "sdpa" ? Attention::sdpa : Attention::eager;
   // What transformers takes of a model whose language model alone has no sdpa, where nothing is asked for.
   if (attention == "unasked") p.kernels.attention.origin.kind = Origin::Kind::framework_default;
+  p.kernels.older_gpu.value = c.value("older_gpu", false);
   p.kernels.experts.value = experts_of(c.value("experts", "grouped_mm"));
   p.kernels.routing.value = Routing::balanced;  // As the cases assume it.
   const bool older = c.value("peft", "0.21.2") == "0.19.1";

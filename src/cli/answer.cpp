@@ -339,7 +339,8 @@ IngestOptions ingest_options(const Question& question) {
                     .trainer = question.trainer,
                     .trainer_said = question.trainer_said.empty() ? option : question.trainer_said,
                     .launch = question.launch,
-                    .world = world_of(question.gpus)};
+                    .world = world_of(question.gpus),
+                    .older_gpu = older_gpu(question.gpus)};
   name_versions(question.versions, out);
   if (!question.config.empty()) name_versions_beside(question.config, out);
   return out;

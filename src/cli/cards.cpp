@@ -6,6 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "oomplan/catalog/catalog.hpp"
+#include "oomplan/estimate/estimate.hpp"
+
 namespace oomplan::cli {
 namespace {
 
@@ -45,6 +48,15 @@ NamedWorld world_of(const std::vector<std::string>& gpus) {
   const Cards cards = cards_of(gpus.front());
   if (cards.each == 0) return {};
   return {cards.each, cards.machines, "--gpu " + gpus.front()};
+}
+
+std::string older_gpu(const std::vector<std::string>& gpus) {
+  const auto older = [](const std::string& text) {
+    const Result<Gpu> gpu = find_gpu(cards_of(text).name);
+    return gpu && is_older(*gpu);
+  };
+  const bool all = !gpus.empty() && std::ranges::all_of(gpus, older);
+  return all ? "--gpu " + gpus.front() : std::string();
 }
 
 Diagnostics check_counts(const std::vector<std::string>& gpus) {

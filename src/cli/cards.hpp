@@ -23,6 +23,9 @@ Cards cards_of(const std::string& text);
 /// What they say of the world.
 NamedWorld world_of(const std::vector<std::string>& gpus);
 
+/// "--gpu t4", where all of them are of a compute capability below 8.0; else empty.
+std::string older_gpu(const std::vector<std::string>& gpus);
+
 /// Errors, cli/usage: counts of no GPUs, or of too many; counts that differ, which would be several runs.
 Diagnostics check_counts(const std::vector<std::string>& gpus);
 

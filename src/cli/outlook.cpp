@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "oomplan/advise/advise.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/survey/survey.hpp"
 #include "parallel.hpp"
 
@@ -24,10 +25,10 @@ bool does(const Findings& findings, Replays& replays, const Gpu& gpu, double hea
   return fit(reservation, gpu, paged_of(*findings.footprint), mesh, findings.unknown, headroom).fits();
 }
 
-/// What a replay sees of a card.
-using Sight = std::tuple<Bytes, Bytes, Bytes>;
+/// What a replay sees of a card, and whether it has the older kernels.
+using Sight = std::tuple<Bytes, Bytes, Bytes, bool>;
 
-Sight sight_of(const Gpu& gpu) { return {gpu.total, gpu.context, gpu.cublas_workspace}; }
+Sight sight_of(const Gpu& gpu) { return {gpu.total, gpu.context, gpu.cublas_workspace, is_older(gpu)}; }
 
 /// "NVIDIA "; nothing of a card that is known by its size alone.
 std::string_view maker_of(const Gpu& gpu) {
@@ -44,16 +45,19 @@ Cards cards_for(const Findings& findings, Replays& replays, const Catalog& catal
   std::erase_if(known, [&](const Gpu& gpu) { return !gpu.apart.empty() || !is_of(gpu); });
   std::ranges::stable_sort(known, {}, &Gpu::total);
   std::map<Sight, bool> judged;
+  FitCheck others(*findings.plan, *findings.architecture);
   Cards out{.all = findings.fits.empty(), .known = known.size()};
   for (Gpu& gpu : known) {
     const bool larger =
         !out.fitting.empty() && static_cast<double>(gpu.total.count()) >
                                     static_cast<double>(out.fitting.front().total.count()) * about_as_large;
     if (larger && !out.all) break;
-    if (findings.footprint->peak.tensors() + gpu.context > limit_of(gpu, headroom)) continue;
-    if (undecided_on(*findings.plan, *findings.footprint, gpu)) continue;
+    const bool as_played = gpu.compute_capability.empty() || is_older(gpu) == findings.plan->kernels.older_gpu.value;
+    if (as_played && findings.footprint->peak.tensors() + gpu.context > limit_of(gpu, headroom)) continue;
+    if (as_played && undecided_on(*findings.plan, *findings.footprint, gpu)) continue;
     const auto [at, is_new] = judged.try_emplace(sight_of(gpu));
-    if (is_new) at->second = does(findings, replays, gpu, headroom);
+    if (is_new)
+      at->second = as_played ? does(findings, replays, gpu, headroom) : others.on(gpu, limit_of(gpu, headroom)).fits;
     if (at->second) out.fitting.push_back(std::move(gpu));
   }
   return out;

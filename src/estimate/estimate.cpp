@@ -76,6 +76,7 @@ Footprint footprint_of(const Played& played, Detail detail) {
   f.unmatched_targets = played.run->policy().unmatched_targets;
   f.scans = played.run->policy().scans;
   f.attention_kernels = played.run->torch.kernels;
+  f.newer_kernel = played.run->torch.newer_kernel;
   if (detail == Detail::events) {
     Unrolled all = unroll(timeline);
     f.events = std::move(all.events);

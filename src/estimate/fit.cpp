@@ -16,18 +16,13 @@ constexpr int cublas_handles = 2;
 
 /// aten/src/ATen/native/transformers/cuda/sdp_utils.cpp: check_flash_attention_hardware_support. Below it Liger's fused
 /// linear cross entropy accumulates the head's gradient otherwise (liger_kernel/ops/fused_linear_cross_entropy.py).
-constexpr double played_capability = 8.0;
-
-bool is_as_played(const Gpu& gpu) {
-  const std::optional<double> capability = parse_number(gpu.compute_capability);
-  return !capability || *capability >= played_capability;
-}
+constexpr double newer_capability = 8.0;
 
 constexpr std::string_view flash = "flash attention";
 
 /// What the run was played with and older GPUs do otherwise; empty where there is nothing.
 std::string_view newer_kernel(const TrainingPlan& plan, const Footprint& footprint) {
-  if (std::ranges::count(footprint.attention_kernels, "flash") > 0) return flash;
+  if (!footprint.newer_kernel.empty()) return footprint.newer_kernel;
   const Loss loss = plan.recipe.loss.value;
   const bool liger = loss == Loss::liger_fused_linear || loss == Loss::liger_0_8_0_fused_linear;
   if (loss == Loss::cut_cross_entropy) return "cut cross entropy";
@@ -51,6 +46,11 @@ FitVerdict verdict_of(const Reservation& reservation, const Needed& needed, Byte
 }
 
 }  // namespace
+
+bool is_older(const Gpu& gpu) {
+  const std::optional<double> capability = parse_number(gpu.compute_capability);
+  return capability && *capability < newer_capability;
+}
 
 std::optional<double> parse_headroom(std::string_view text) {
   const bool sign = text.ends_with('%');
@@ -105,9 +105,17 @@ std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint
     return open ? open : other_parts(plan, gpu);
   }
   const std::string_view kernel = newer_kernel(plan, footprint);
-  if (kernel.empty() || is_as_played(gpu)) return std::nullopt;
   Diagnostic d;
   d.code = "estimate/unmodelled";
+  if (!is_older(gpu)) {
+    const Setting<bool>& older = plan.kernels.older_gpu;
+    if (!older.value || gpu.compute_capability.empty()) return std::nullopt;
+    d.message = fmt::format("attention is played as on a compute capability below 8.0, and {} has {}", gpu.title,
+                            gpu.compute_capability);
+    d.where = older.origin.where;
+    return d;
+  }
+  if (kernel.empty()) return std::nullopt;
   const Setting<Attention>& attention = plan.kernels.attention;
   const bool by_unsloth = plan.kernels.unsloth.value != UnslothLayers::none;  // Which takes xformers there.
   if (kernel == flash && attention.value == Attention::flash_attention_2 && !by_unsloth) {

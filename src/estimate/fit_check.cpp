@@ -27,6 +27,19 @@ std::optional<Diagnostic> open_layers_of(const TrainingPlan& plan) {
   return out;
 }
 
+struct FitCheck::Other {
+  explicit Other(const FitCheck& of) : plan(of.plan_), check(flipped(plan), of.architecture_) {}
+
+  TrainingPlan plan;
+  FitCheck check;
+
+ private:
+  static const TrainingPlan& flipped(TrainingPlan& plan) {
+    plan.kernels.older_gpu.value = !plan.kernels.older_gpu.value;
+    return plan;
+  }
+};
+
 FitCheck::FitCheck(const TrainingPlan& plan, const Architecture& architecture)
     : plan_(plan), architecture_(architecture), peaks_(estimate(plan, architecture, Detail::peaks)) {}
 
@@ -66,7 +79,15 @@ std::optional<Bytes> FitCheck::least_on(const Gpu& gpu) const {
   return peaks_ ? std::optional(at_least_beside(*peaks_, gpu, plan_.mesh)) : std::nullopt;
 }
 
-CheckedFit FitCheck::on(const Gpu& gpu, Bytes limit) {
+FitCheck& FitCheck::for_capability_of(const Gpu& gpu) {
+  if (gpu.compute_capability.empty() || is_older(gpu) == plan_.kernels.older_gpu.value) return *this;
+  if (!other_) other_ = std::make_shared<Other>(*this);
+  return other_->check;
+}
+
+CheckedFit FitCheck::on(const Gpu& gpu, Bytes limit) { return for_capability_of(gpu).as_played_on(gpu, limit); }
+
+CheckedFit FitCheck::as_played_on(const Gpu& gpu, Bytes limit) {
   if (!peaks_) return {.errors = peaks_.errors()};
   if (const auto undecided = undecided_on(plan_, *peaks_, gpu)) return {.errors = {*undecided}};
   const Bytes tensors = at_least_beside(*peaks_, gpu, plan_.mesh);

@@ -287,6 +287,7 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
   RunPtr run(left_run ? left_run.release() : new Run);
   if (folds_loops) run->torch.loops.fold_after(repetition.built());
   run->torch.loss_parallel = facts.tensor_parallel.loss;
+  run->torch.older_gpu = plan.kernels.older_gpu.value;
   Stage stage(run->torch, run->models, plan, facts);
   if (facts.unsloth) {
     const bool offloads = plan.checkpointing.on.value && plan.checkpointing.offload.value == Offload::buffered;

@@ -86,6 +86,7 @@ Reading read_by(const Document& document, const IngestOptions& options) {
   Diagnostics errors;
   auto overrides = ingestion::parse_overrides(options.overrides, **dialect, errors);
   ingestion::add_world(options.world, overrides);
+  ingestion::add_older_gpu(options.older_gpu, overrides);
   ingestion::add_trainer(options, **dialect, overrides);
   for (const auto& input : overrides.own) replace(composed->inputs, input);
   ingestion::Inputs& lengths = (*dialect)->has("lengths") ? composed->inputs : overrides.fields;

@@ -60,17 +60,26 @@ Overrides parse_overrides(const std::vector<std::string>& texts, const Dialect& 
   return out;
 }
 
+namespace {
+
+void add_field(std::string key, const std::string& text, const std::string& said, Overrides& overrides) {
+  if (std::ranges::count(overrides.fields, key, &Input::key) > 0) return;
+  auto value = parse_value(text, said);
+  if (!value) return;
+  const Document& document = overrides.documents.emplace_back(*std::move(value));
+  overrides.fields.push_back({std::move(key), &document.root, &document, {said, 0, 0}, said});
+}
+
+}  // namespace
+
 void add_world(const NamedWorld& world, Overrides& overrides) {
   if (world.each == 0) return;
-  const auto add = [&](std::string key, std::int64_t value) {
-    if (std::ranges::count(overrides.fields, key, &Input::key) > 0) return;
-    auto number = parse_value(std::to_string(value), world.said);
-    if (!number) return;
-    const Document& document = overrides.documents.emplace_back(*std::move(number));
-    overrides.fields.push_back({std::move(key), &document.root, &document, {world.said, 0, 0}, world.said});
-  };
-  add("ranks", world.each);
-  add("world_size", saturating_mul(world.each, world.machines));
+  add_field("ranks", std::to_string(world.each), world.said, overrides);
+  add_field("world_size", std::to_string(saturating_mul(world.each, world.machines)), world.said, overrides);
+}
+
+void add_older_gpu(const std::string& said, Overrides& overrides) {
+  if (!said.empty()) add_field("older_gpu", "true", said, overrides);
 }
 
 void add_trainer(const IngestOptions& options, const Dialect& dialect, Overrides& overrides) {

@@ -22,6 +22,9 @@ Overrides parse_overrides(const std::vector<std::string>& texts, const Dialect& 
 /// Adds how many GPUs there are, where no override has said so.
 void add_world(const NamedWorld& world, Overrides& overrides);
 
+/// Adds that `said` says of the GPUs that they are older, where no override has said so.
+void add_older_gpu(const std::string& said, Overrides& overrides);
+
 /// Adds whose trainer it is, where no override has said so.
 void add_trainer(const IngestOptions& options, const Dialect& dialect, Overrides& overrides);
 

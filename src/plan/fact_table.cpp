@@ -336,6 +336,12 @@ constexpr std::array run_rows{
         {"which tokens an expert gets: `balanced`, as many as any other; `any`, counted at the most",
          {},
          [](const Plan& plan) { return plan.kernels.experts.value == ExpertsImplementation::eager; }}),
+    fact<&Plan::kernels, &KernelFacts::older_gpu, as::boolean>(
+        "older_gpu", {"the GPU is of a compute capability below 8.0 (T4, V100, P100), where "
+                      "scaled_dot_product_attention has no flash kernel "
+                      "and no memory-efficient one in bf16; `--gpu` says so",
+                      {{{attention_scores, 3}}},
+                      [](const Plan& plan) { return plan.kernels.older_gpu.value; }}),
     fact<&Plan::kernels, &KernelFacts::scan_packages, as::boolean>(
         "scan_packages",
         {"mamba-ssm, causal-conv1d or flash-linear-attention is installed, whose kernels transformers takes for "

@@ -100,7 +100,7 @@ TEST_P(OracleSet, EveryPhasePeakIsWithinOnePercentInNearlyEveryCase) {
 /// Sets of one subject each.
 class SubjectSet : public ::testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(, SubjectSet, ::testing::Values("optimizers/", "ranks/"),
+INSTANTIATE_TEST_SUITE_P(, SubjectSet, ::testing::Values("optimizers/", "ranks/", "older_gpus/"),
                          [](const auto& set) { return std::string(set.param, std::strlen(set.param) - 1); });
 
 TEST_P(SubjectSet, EachPhaseOfEachCaseIsWithinHalfAPercent) {

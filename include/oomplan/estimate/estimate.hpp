@@ -120,8 +120,10 @@ Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged = {}, const 
 /// The managed memory of a run at its largest.
 Bytes paged_of(const Footprint& footprint);
 
-/// Why the plan's footprint, which is played on compute capability 8.0 and up, says nothing of this GPU: one without
-/// the kernels that it was played with (estimate/unmodelled). Nothing where it holds.
+/// Whether its compute capability is below 8.0, where attention has other kernels (KernelFacts::older_gpu).
+bool is_older(const Gpu& gpu);
+/// Why the plan's footprint says nothing of this GPU: one without the kernels that it was played with
+/// (estimate/unmodelled). Nothing where it holds.
 std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu);
 /// Why nothing is known of the run on a card as large as this one, where its tensors would fit: the allocator is not
 /// played so far (estimate/unmodelled).

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -26,8 +27,8 @@ struct CheckedFit {
 };
 
 /// First the tensors alone, which is quick; the allocator is played only where they fit, and once for all cards with
-/// the same cuBLAS workspaces; of several kinds of rank the one that needs most counts. The plan and the architecture
-/// outlive it.
+/// the same cuBLAS workspaces; of several kinds of rank the one that needs most counts. A card is held against the plan
+/// with the attention of its compute capability (KernelFacts::older_gpu). The plan and the architecture outlive it.
 class FitCheck {
  public:
   FitCheck(const TrainingPlan& plan, const Architecture& architecture);
@@ -42,6 +43,9 @@ class FitCheck {
   bool replayed() const { return !reservations_.empty(); }
 
  private:
+  struct Other;
+  FitCheck& for_capability_of(const Gpu& gpu);
+  CheckedFit as_played_on(const Gpu& gpu, Bytes limit);
   const Result<Reservation>& replayed_with(Bytes workspace, std::int64_t shard);
   Result<Fit> worst_on(const Gpu& gpu, Bytes limit);
 
@@ -51,6 +55,7 @@ class FitCheck {
   std::map<std::pair<Bytes, std::int64_t>, Result<Reservation>>
       reservations_{};  ///< By the size of a cuBLAS workspace, and the rank's shard.
   std::vector<RankKind> kinds_{};
+  std::shared_ptr<Other> other_{};  ///< On the other side of compute capability 8.0, once such a card is asked of.
 };
 
 }  // namespace oomplan

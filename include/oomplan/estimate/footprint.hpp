@@ -86,6 +86,7 @@ struct Footprint {
   std::vector<PhasePeak> bucket_peaks{};  ///< For each bucket, in order: the moment when it is largest.
   std::vector<std::vector<LiveGroup>> at_bucket_peaks{};  ///< For each bucket: its groups at that moment.
   std::vector<std::string> attention_kernels{};           ///< The kernels that SDPA chose ("flash").
+  std::string newer_kernel{};   ///< One of them that only GPUs of compute capability 8.0 and up have; empty: none.
   std::vector<Event> events{};  ///< Every allocation and free in order, all layers counted, and a mark where a phase
                                 ///< begins, its value a PhaseOfStep's code.
   std::vector<std::size_t> cublas_handles{};  ///< The events before which a thread first multiplies matrices.

@@ -43,6 +43,7 @@ struct IngestOptions {
   std::string trainer_said{};            ///< What said so: "--trainer dpo".
   std::vector<std::string> launch{};     ///< Files that start the run: accelerate's launcher config, DeepSpeed's JSON.
   NamedWorld world{};                    ///< Goes before the files, and behind the overrides.
+  std::string older_gpu{};               ///< What says that all GPUs are of a compute capability below 8.0: "--gpu t4".
   std::vector<NamedVersion> versions{};  ///< Of frameworks; of two of one package the first counts. Else the newest.
   Diagnostics unread{};                  ///< What could not be read of them.
 };

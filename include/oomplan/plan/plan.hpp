@@ -375,6 +375,7 @@ inline constexpr std::array<std::string_view, 2> unsloth_names{"none", "xformers
 /// Which functions compute what the model's own code would.
 struct KernelFacts {
   Setting<Attention> attention{};
+  Setting<bool> older_gpu{};  ///< SDPA chooses as on a compute capability below 8.0.
   Setting<ExpertsImplementation> experts{};
   Setting<Routing> routing{};      ///< Matters where experts are eager.
   Setting<bool> scan_packages{};   ///< mamba-ssm, causal-conv1d or flash-linear-attention is installed.

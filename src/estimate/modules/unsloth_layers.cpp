@@ -57,7 +57,7 @@ Tensor flash(Torch& t, const Tensor& q, const Tensor& k, const Tensor& v, std::i
   NodeRef node = t.record("_fMHABackward", {&q, &k, &v}, flash_backward);
   if (node) node->ints[0] = joined;
   Restore no_grad(t.grad_enabled, false);
-  t.use_kernel("flash");
+  t.use_kernel("flash", "flash attention");
   Tensor out = t.empty(q->sizes, q->dtype, op);
   const Tensor lse = t.empty({q->sizes[0], q->sizes[2], q->sizes[1]}, DType::fp32, op);
   const Tensor seed = t.empty({2}, DType::int64, op);

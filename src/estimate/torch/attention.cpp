@@ -1,5 +1,6 @@
 // scaled_dot_product_attention on CUDA: aten/src/ATen/native/transformers/attention.cpp and cuda/sdp_utils.cpp
-// (compute capability 8.0 and up, without the cuDNN kernel). Flash where it can, memory-efficient else, math last.
+// (without the cuDNN kernel). Flash where it can, memory-efficient else, math last. Below compute capability 8.0 flash
+// has no kernel, and the memory-efficient one none for bf16 (check_sm_version, less_than_sm80_mem_efficient_dtypes).
 #include "torch/flash.hpp"
 #include "torch/torch.hpp"
 
@@ -77,8 +78,9 @@ void efficient_backward(Torch& t, Node& n, Grads& g) {
 
 }  // namespace
 
-void Torch::choose_kernel(const char* name) {
+void Torch::use_kernel(const char* name, const char* newer) {
   if (std::find(kernels.begin(), kernels.end(), name) == kernels.end()) kernels.emplace_back(name);
+  if (*newer_kernel == 0) newer_kernel = newer;
 }
 
 Tensor Torch::attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& bias, double p,
@@ -94,19 +96,20 @@ Tensor Torch::attention(const Tensor& query, const Tensor& key, const Tensor& va
   const bool same_width = d == k->sizes[3] && d == v->sizes[3];
   const bool rows = q->strides[3] == 1 && k->strides[3] == 1 && v->strides[3] == 1;
   if (mask && mask->dtype == DType::boolean) mask = additive(*this, mask, q->dtype);
-  if (!mask && half && same_width && d <= 256 && rows && (same_heads || gqa) &&
+  if (!older_gpu && !mask && half && same_width && d <= 256 && rows && (same_heads || gqa) &&
       !(causal && q->sizes[2] != k->sizes[2])) {
     return flash(q, k, v, p, causal);
   }
   const std::int64_t step = half ? 8 : 4;
-  if (same_heads && d == k->sizes[3] && d % step == 0 && v->sizes[3] % step == 0 && rows) {
+  const bool in_bf16 = q->dtype == DType::bf16;
+  if (!(older_gpu && in_bf16) && same_heads && d == k->sizes[3] && d % step == 0 && v->sizes[3] % step == 0 && rows) {
     return efficient(q, k, v, std::move(mask), p);
   }
   return math(q, k, v, mask, p, causal, gqa);
 }
 
 Tensor Torch::flash(const Tensor& query, const Tensor& key, const Tensor& value, double, bool) {
-  choose_kernel("flash");
+  use_kernel("flash", "flash attention");
   const std::int64_t d = query->sizes[3];
   const std::int64_t padding = up_to(d, 8) - d;
   const Tensor q = padding != 0 ? pad_last(query, padding) : query;
@@ -132,7 +135,7 @@ Tensor Torch::flash(const Tensor& query, const Tensor& key, const Tensor& value,
 }
 
 Tensor Torch::efficient(const Tensor& q, const Tensor& k, const Tensor& v, Tensor mask, double) {
-  choose_kernel("efficient");
+  use_kernel("efficient", q->dtype == DType::bf16 ? "the memory-efficient attention of bf16" : "");
   if (mask) {
     const std::int64_t length = mask->sizes.back();
     if (length % 16 != 0) mask = slice(pad_last(mask, 16 - length % 16), 3, 0, length);
@@ -175,7 +178,7 @@ Tensor Torch::safe_softmax(const Tensor& x) {
 
 Tensor Torch::math(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& bias, double p, bool causal,
                    bool gqa) {
-  choose_kernel("math");
+  use_kernel("math", "");
   // The function has names for the fp32 copies until it returns.
   const Tensor query_acc = to(q, DType::fp32);
   const Tensor key_acc = to(k, DType::fp32);

@@ -169,6 +169,8 @@ void Torch::clear() {
   recorder.clear();
   loops.clear();
   kernels.clear();
+  newer_kernel = "";
+  older_gpu = false;
   next_sequence_ = 0;
   gradient_hook = nullptr;
   zero3_linear = loss_parallel = false;

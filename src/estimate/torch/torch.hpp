@@ -243,7 +243,10 @@ class Torch {
   UnslothBuffers* unsloth = nullptr;   ///< What Unsloth's functions keep from step to step.
   std::array<Tensor, 4> beside{};      ///< What a block returns beside its hidden states, until its caller takes it.
   std::vector<std::string> kernels{};  ///< The attention kernels chosen, each once.
-  void use_kernel(const char* name) { choose_kernel(name); }
+  /// `newer`: what it is called where only compute capability 8.0 and up has it.
+  void use_kernel(const char* name, const char* newer);
+  const char* newer_kernel = "";  ///< The first such one that was chosen.
+  bool older_gpu = false;         ///< scaled_dot_product_attention chooses as below compute capability 8.0.
   Recorder recorder{};
   Loops loops{};
 
@@ -273,7 +276,6 @@ class Torch {
   void pack(Saved& saved, const Tensor& tensor);
   void keep_input(CheckpointFrame& frame, const Tensor& input);
   Tensor recomputed(Saved& saved);
-  void choose_kernel(const char* name);
   /// What an op returns, through a selective checkpoint: kept in its forward run, or that again in the second.
   template <class Make>
   Tensor through_checkpoint(CheckpointFrame& frame, const Make& make) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "oomplan/estimate/estimate.hpp"
+#include "oomplan/estimate/fit_check.hpp"
 #include "plans.hpp"
 
 namespace oomplan {
@@ -343,22 +344,46 @@ TEST(Undecided, OnlyWhereFlashAttentionWasPlayedForAGpuThatHasNone) {
   TrainingPlan plan;
   Footprint f;
   EXPECT_FALSE(undecided_on(plan, f, of_capability("7.5")));
-  f.attention_kernels = {"efficient"};
-  EXPECT_FALSE(undecided_on(plan, f, of_capability("7.5")));
-  f.attention_kernels = {"efficient", "flash"};
+  f.newer_kernel = "flash attention";
   EXPECT_FALSE(undecided_on(plan, f, of_capability("8.0")));
   EXPECT_FALSE(undecided_on(plan, f, of_capability("12.0")));
   EXPECT_FALSE(undecided_on(plan, f, of_capability("")));  // CUDA has none: a size, or another maker's.
   const auto why = undecided_on(plan, f, of_capability("7.5"));
   ASSERT_TRUE(why);
   EXPECT_EQ(why->code, "estimate/unmodelled");
-  f.attention_kernels = {"efficient"};
+  f.newer_kernel.clear();
   plan.recipe.loss.value = Loss::liger_fused_linear;
   EXPECT_FALSE(undecided_on(plan, f, of_capability("8.0")));
   ASSERT_TRUE(undecided_on(plan, f, of_capability("7.5")));
   EXPECT_EQ(why->message,
             "NVIDIA Test (compute capability 7.5) does not run flash attention, and what it runs instead is not "
             "modelled yet");
+}
+
+TEST(Undecided, WhatWasPlayedForAnOlderGpuSaysNothingOfANewerOne) {
+  TrainingPlan plan;
+  plan.kernels.older_gpu.value = true;
+  const auto why = undecided_on(plan, {}, of_capability("8.0"));
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->message, "attention is played as on a compute capability below 8.0, and NVIDIA Test has 8.0");
+  EXPECT_FALSE(undecided_on(plan, {}, of_capability("7.5")));
+  EXPECT_FALSE(undecided_on(plan, {}, of_capability("")));
+}
+
+// Grouped heads without a mask: flash attention, or where there is none the scores of all pairs of tokens.
+TEST(FitCheck, HoldsEachCardAgainstTheAttentionThatItHas) {
+  const Architecture model = example::architecture(example::llama());
+  TrainingPlan p = example::plan(2, 2048);
+  FitCheck check(p, model);
+  const CheckedFit newer = check.on(of_capability("8.0"), Bytes::gib(24));
+  const CheckedFit older = check.on(of_capability("7.5"), Bytes::gib(24));
+  ASSERT_TRUE(newer.errors.empty());
+  ASSERT_TRUE(older.errors.empty());
+  EXPECT_GT(older.needed, newer.needed + Bytes(2 * 4 * 2048 * 2048 * 4));
+  p.kernels.older_gpu.value = true;
+  FitCheck of_older(p, model);
+  EXPECT_EQ(of_older.on(of_capability("7.5"), Bytes::gib(24)).needed, older.needed);
+  EXPECT_EQ(of_older.on(of_capability("8.0"), Bytes::gib(24)).needed, newer.needed);
 }
 
 }  // namespace

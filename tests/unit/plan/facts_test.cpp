@@ -174,7 +174,7 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
                           "gradient_checkpointing", "checkpoint_every", "checkpoint_keeps", "sequence_parallel",
                           "activation_offload", "attention", "dora", "experts_implementation", "model"));
   EXPECT_THAT(that_move(Bucket::attention_scores),
-              ElementsAre("attention", "sequence_length", "micro_batch_size", "model"));
+              ElementsAre("attention", "sequence_length", "micro_batch_size", "older_gpu", "model"));
   EXPECT_THAT(that_move(Bucket::logits_and_loss),
               ElementsAre("sequence_length", "micro_batch_size", "loss_parallel", "loss", "model", "teacher"));
   EXPECT_THAT(that_move(Bucket::autocast_copies), ElementsAre("autocast", "weights_dtype", "model"));
@@ -218,7 +218,7 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
   plan.loader.rows_as.value = RowsAs::stream;
   plan.recipe.kind.value = RecipeKind::kto;
   plan.recipe.reference_rows.value = 4;
-  plan.kernels.liger_glu.value = true;
+  plan.kernels.liger_glu.value = plan.kernels.older_gpu.value = true;
   plan.recipe.trained.value = {"lm_head"};
   plan.precision.backward_in_autocast.value = true;
   plan.precision.trained_to_fp32.value = plan.saving.saves.value = true;
