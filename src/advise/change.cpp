@@ -229,7 +229,8 @@ Changing change_by(const Choices& choices, const AdviceQuestion& question, const
   std::string why = why_not(change, choices, question, ladder);
   if (!why.empty()) return {.objection = std::move(why)};
   read_as_config(change, choices, question, ladder);
-  if (!change.in_words.empty() && has_to_be_read(choices, ladder, change.is_refused))
+  const bool alone = question.document != nullptr && is_closed(question.plan.dialect);
+  if (!change.in_words.empty() && (alone || has_to_be_read(choices, ladder, change.is_refused)))
     return {.objection = change.in_words};
   why = not_kept(change.plan, question);
   if (!why.empty()) return {.objection = std::move(why)};

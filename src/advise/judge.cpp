@@ -26,6 +26,7 @@ Judged Judge::judged(const Choices& choices, const TrainingPlan& plan) const {
   if (check.peaks()) {
     trial.by_bucket = check.peaks()->peak.by_bucket;
     out.moments = moments_of(*check.peaks());
+    trial.by_phase = out.moments.held;
   }
   trial.needed = fit.needed;
   trial.at_least = fit.at_least;

@@ -11,6 +11,7 @@ namespace oomplan::ingestion {
 namespace {
 
 constexpr std::string_view shares = "shares: ";
+constexpr std::string_view started_by = "started_by: ";
 
 std::vector<KeyLine>* section_of(KeyFile& file, std::string_view name) {
   if (name == "keys") return &file.keys;
@@ -60,6 +61,10 @@ KeyFile parse_key_file(std::string_view text) {
     const auto colon = line.find(": ");
     if (line.starts_with("  ") && section != nullptr && colon != line.npos) {
       section->push_back({line.substr(2, colon - 2), unquoted(line.substr(colon + 2))});
+    } else if (line.starts_with(started_by)) {
+      out.started_by = line.substr(started_by.size());
+    } else if (line == "closed: true") {
+      out.closed = true;
     } else if (line.starts_with(shares)) {
       out.shares = line.substr(shares.size());
     } else if (line.ends_with(':')) {

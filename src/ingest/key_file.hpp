@@ -20,6 +20,8 @@ struct KeyLine {
 
 struct KeyFile {
   std::string_view shares{};          ///< The dialect whose keys without effect, rules and reasons are its own too.
+  bool closed = false;                ///< The framework runs a config alone: what no key of it says is not to be had.
+  std::string_view started_by{};      ///< What starts it, where that is not accelerate or DeepSpeed.
   std::vector<KeyLine> keys{};        ///< A key, and how it is read (arguments.hpp).
   std::vector<KeyLine> reasons{};     ///< A word, and what it says of a key.
   std::vector<KeyLine> no_effect{};   ///< A key, and the word of its reason.

@@ -249,6 +249,17 @@ Diagnostic unreadable(const std::string& path) {
 
 void apply_launch(const IngestOptions& options, const Dialect& dialect, const Document& config,
                   std::deque<Document>& documents, Draft& draft) {
+  const std::string_view other = key_file(dialect.name).started_by;
+  if (!other.empty() && !options.launch.empty()) {
+    draft.errors.push_back({Severity::error,
+                            "ingest/refused",
+                            std::string(dialect.name) + " is started by " + std::string(other) +
+                                ", which reads no file of accelerate's or DeepSpeed's",
+                            {options.launch.front()},
+                            "leave --launch out",
+                            {}});
+    return;
+  }
   const Reading reading{dialect, config, options.loader, documents};
   std::vector<const Document*> launchers;
   for (const std::string& path : options.launch) {

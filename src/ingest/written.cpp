@@ -165,6 +165,8 @@ std::string write_plan(const TrainingPlan& plan, std::string_view dialect) {
   return found->plain ? plain_text(plan) : nested_yaml(lines_of(*found, plan));
 }
 
+bool is_closed(std::string_view dialect) { return key_file(dialect).closed; }
+
 std::string_view words_for_fix(std::string_view fix, std::string_view dialect) {
   const auto& fixes = key_file(dialect).fixes;
   const auto found = std::ranges::find(fixes, fix, &KeyLine::what);

@@ -66,10 +66,11 @@ struct Cost {
 struct Trial {
   std::vector<Taken> fixes{};
   Cost cost{};
-  Bytes needed{};              ///< As in Fit.
-  ByBucket by_bucket{};        ///< The tensors at the peak.
-  bool at_least = false;       ///< The tensors alone are too much, so `needed` is a bound from below.
-  bool fits = false;           ///< With the headroom asked for.
+  Bytes needed{};                    ///< As in Fit.
+  ByBucket by_bucket{};              ///< The tensors at the peak.
+  std::vector<ByBucket> by_phase{};  ///< The tensors at the highest moment of each phase of each step.
+  bool at_least = false;             ///< The tensors alone are too much, so `needed` is a bound from below.
+  bool fits = false;                 ///< With the headroom asked for.
   bool fragmentation = false;  ///< It does not fit though its tensors would: what the allocator strands is too much.
   std::string undecided{};     ///< Why there is no figure; empty where there is one.
 };

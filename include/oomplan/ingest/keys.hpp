@@ -29,6 +29,9 @@ std::vector<KeyValue> keys_for(const std::vector<std::string>& facts, const Trai
 /// The dialect's key that says the fact as it stands; nothing where it has none.
 std::optional<std::string> key_of_fact(std::string_view fact, const std::string& dialect);
 
+/// Whether the dialect's framework runs a config alone, so that what no key says is not to be had there.
+bool is_closed(std::string_view dialect);
+
 /// How a config of this dialect asks for a fix of rules/ladder that no fact says, in words; empty where it has none.
 std::string_view words_for_fix(std::string_view fix, std::string_view dialect);
 

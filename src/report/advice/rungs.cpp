@@ -12,24 +12,30 @@ namespace {
 
 constexpr Unit gib{"GiB", 1024.0 * 1024 * 1024};
 
-Bytes tensors_of(const Trial& trial) {
+Bytes tensors_of(const ByBucket& by_bucket) {
   Bytes out;
   for (std::size_t i = 0; i < bucket_count; ++i)
-    if (static_cast<Bucket>(i) != Bucket::paged) out = out + trial.by_bucket[i];
+    if (static_cast<Bucket>(i) != Bucket::paged) out = out + by_bucket[i];
   return out;
 }
 
-/// The bucket that gives most way between two peaks, or grows most.
+/// The bucket that gives most way from the peak of `from`, or grows most to it: in the same phase of `to`, since the
+/// peak of that may be in another, which holds other things whatever was changed.
 Bucket moved_most(const Trial& from, const Trial& to) {
+  const auto peak = std::ranges::max_element(from.by_phase, {}, tensors_of);
+  const auto at = static_cast<std::size_t>(peak - from.by_phase.begin());
+  const bool alike = from.by_phase.size() == to.by_phase.size() && !to.by_phase.empty();
+  const ByBucket& high = alike ? *peak : from.by_bucket;
+  const ByBucket& low = alike ? to.by_phase[at] : to.by_bucket;
   std::size_t most = 0;
-  const auto fall = [&](std::size_t i) { return (from.by_bucket[i] - to.by_bucket[i]).count(); };
+  const auto fall = [&](std::size_t i) { return (high[i] - low[i]).count(); };
   for (std::size_t i = 1; i < bucket_count; ++i)
     if (static_cast<Bucket>(i) != Bucket::paged && fall(i) > fall(most)) most = i;
   return static_cast<Bucket>(most);
 }
 
 std::string saved_text(const Trial& before, const Trial& after) {
-  const Bytes saved = tensors_of(before) - tensors_of(after);
+  const Bytes saved = tensors_of(before.by_bucket) - tensors_of(after.by_bucket);
   if (saved < Bytes(0) - Bytes::mib(10))
     return fmt::format("adds {} {}", in_unit(Bytes(0) - saved, gib), name_of(moved_most(after, before)));
   if (saved < Bytes::mib(10)) return "-";

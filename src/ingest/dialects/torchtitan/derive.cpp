@@ -256,7 +256,14 @@ Said implementation_of(const TrainingPlan& plan) {
   return name == "adamw_for_each" ? Said("for-loop") : Said();
 }
 
+Said dtype_of(const TrainingPlan& plan) {
+  const WeightsDType dtype = plan.precision.weights_dtype.value;
+  if (dtype == WeightsDType::fp32) return Said("float32");
+  return dtype == WeightsDType::bf16 ? Said("bfloat16") : Said();
+}
+
 constexpr auto sayings = std::to_array<Saying>({
+    {"weights_dtype", "training.dtype", dtype_of},
     {"optimizer", "optimizer.implementation", implementation_of},
     {"gradient_checkpointing", "activation_checkpoint.mode",
      [](const TrainingPlan& p) {
