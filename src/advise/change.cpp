@@ -149,6 +149,8 @@ std::string conflict(const Choices& choices, const Ladder& ladder) {
 
 /// Why it cannot be taken; empty where it was.
 std::string take_once(Change& change, const Rung& rung) {
+  if (!rung.packed_rows && change.rows > 1 && rung.move_from == "micro_batch_size")
+    return "its rows are packed into one: packed-rows takes fewer";
   if (std::string why = objection(change.facts, rung); !why.empty()) return why;
   if (!rung.packed_rows) return take(change.facts, rung) ? "" : "the plan has no such value";
   if (change.rows < 2) return "no rows are packed into one";

@@ -496,6 +496,14 @@ struct TrainingPlan {
   friend bool operator==(const TrainingPlan&, const TrainingPlan&) = default;
 };
 
+/// Whether resuming is in the figures: transformers' Trainer, unless it shards, loads to the CPU and moves one tensor
+/// of the optimizer's state after the other to where it is from the second step on (trainer.py:
+/// _load_optimizer_and_scheduler).
+inline bool counts_resuming(const TrainingPlan& plan) {
+  const bool whole = plan.mesh.sharding.value == Sharding::none || plan.mesh.sharding.value == Sharding::ddp;
+  return whole && plan.framework.find("transformers ") != std::string::npos && !plan.framework.starts_with("unsloth ");
+}
+
 /// Whether what is held while a checkpoint is written is played: not where shards are gathered for it.
 inline bool counts_saving(const TrainingPlan& plan) {
   const bool whole = plan.mesh.sharding.value == Sharding::none || plan.mesh.sharding.value == Sharding::ddp;

@@ -19,7 +19,7 @@ std::string fit_text(const GateItem& item, const GateCheck& check) {
   if (check.fits && check.paged_to_host > Bytes(0))
     out += fmt::format(", with {} paged to the host", oomplan::to_text(check.paged_to_host));
   if (!check.fits && !check.at_least && check.needed <= check.gpu.total)
-    out += fmt::format("; the run ends there, with {} free", oomplan::to_text(check.gpu.total - check.needed));
+    out += fmt::format("; the run completes there, with {} free", oomplan::to_text(check.gpu.total - check.needed));
   out += note;
   if (check.fits || !item.largest_bucket) return out;
   out += fmt::format("; most of the peak is {}", name_of(*item.largest_bucket));

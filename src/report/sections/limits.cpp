@@ -8,11 +8,12 @@ namespace {
 
 std::string left_out(const Report& report) {
   const auto& plan = report.found.plan;
-  std::string out = "other processes on the GPU, loading a checkpoint to resume from";
+  std::string out = "other processes on the GPU";
+  if (!plan || !counts_resuming(*plan)) out += ", loading a checkpoint to resume from";
   if (!plan || !plan->evaluation.evaluates.value) out += ", evaluation";
   if (!plan || !counts_saving(*plan)) out += ", saving";
   const std::size_t last = out.rfind(", ");
-  return out.replace(last, 2, " and ");
+  return last == out.npos ? out : out.replace(last, 2, " and ");
 }
 
 /// FSDP1 moves what it wraps to the GPU before it cuts it (torch: _move_states_to_device), and bitsandbytes quantizes

@@ -50,7 +50,7 @@ std::string headroom_text(const Fit& fit) {
   if (fit.fits()) return left;
   const std::string wanted = oomplan::to_text(fit.wanted);
   if (fit.headroom < fit.wanted) return left + " where " + wanted + " are wanted";
-  return left + ", but it does not end on every card that is up to " + wanted + " smaller";
+  return left + ", but it does not complete on every card that is up to " + wanted + " smaller";
 }
 
 std::string wrapped_line(const std::string& text, const ViewOptions& options) {
@@ -201,6 +201,16 @@ std::string by_keys_line(const Report& report, const ViewOptions& options) {
 }
 
 /// The same config under another version of its framework, where nobody says which it is.
+/// Versions that somebody named and nobody measured: the number is another's.
+std::string nearest_line(const Report& report, const ViewOptions& options) {
+  if (!report.found.plan) return {};
+  std::string out;
+  for (const Diagnostic& one : report.found.plan->warnings) {
+    if (one.code == "ingest/nearest-version") out += (out.empty() ? "" : "; ") + printable(one.message);
+  }
+  return out.empty() ? out : wrapped_line(out, options);
+}
+
 std::string version_line(const Report& report, const ViewOptions& options) {
   if (!report.found.outlook || !report.found.outlook->version) return by_keys_line(report, options);
   const OtherVersion& version = *report.found.outlook->version;
@@ -223,7 +233,7 @@ std::string moment_text(const PhasePeak& peak) {
 std::string verdict_section(const Report& report, const ViewOptions& options) {
   const std::vector<Fit>& fits = report.found.fits;
   const std::string note = if_assumed(report);
-  const std::string version = version_line(report, options);
+  const std::string version = version_line(report, options) + nearest_line(report, options);
   const std::string tensors = peak_text(report, fits.empty() ? note : "", options);
   if (options.verdict_only) {
     if (fits.empty()) return tensors;

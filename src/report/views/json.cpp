@@ -202,6 +202,7 @@ Json not_counted(const Report& report) {
   const auto& plan = report.found.plan;
   if (!plan || !plan->evaluation.evaluates.value) out.push_back("evaluation");
   if (!plan || !counts_saving(*plan)) out.push_back("saving");
+  if (!plan || !counts_resuming(*plan)) out.push_back("resuming");
   if (plan && plan->quantization.kind.value == Quantization::int8) out.push_back("outlier_columns");
   return out;
 }

@@ -79,7 +79,7 @@ TEST(TextView, SaysWhatIsWanted) {
                          "19.00 GiB free where\n  20.00 GiB are wanted\n"));
   fit.wanted = Bytes::gib(10);
   EXPECT_THAT(text(example({fit})),
-              HasSubstr("19.00 GiB free, but it\n  does not end on every card that is up to 10.00 GiB smaller\n"));
+              HasSubstr("19.00 GiB free, but it\n  does not complete on every card that is up to 10.00 GiB smaller\n"));
 }
 
 TEST(TextView, ComparesSeveralGpus) {
