@@ -5,9 +5,24 @@
 #include "policies/policies.hpp"
 
 namespace oomplan::estimator {
+namespace {
+
+/// A fused step of DTensors is given gradients as their parameters are placed: of one that each rank has whole, its
+/// part.
+std::vector<Tensor> own_parts(Torch& t, const OptimizerFacts& facts, const Parameters& parameters) {
+  std::vector<Tensor> out;
+  if (facts.name.value != "adamw_fused") return out;
+  for (const Parameter& p : parameters) {
+    if (p.held->grad && p.held->subclass && t.is_part(p.held->grad)) out.push_back(t.clone(p.held->grad));
+  }
+  return out;
+}
+
+}  // namespace
 
 void Policy::step(Torch& t, Optimizer& optimizer, const OptimizerFacts& facts, const Parameters& parameters) {
   if (facts.clip_gradients.value) clip_gradients(t, parameters);
+  const std::vector<Tensor> parts = own_parts(t, facts, parameters);
   optimizer.step(t, parameters);
 }
 

@@ -73,8 +73,9 @@ class Checks {
                         : std::string(sharding_names[static_cast<std::size_t>(sharding.value)]),
                     sharding.origin);
     }
-    if (mesh_.fsdp_units.value != ShardUnits::blocks) cannot("units other than blocks", mesh_.fsdp_units.origin);
-    if (mesh_.fsdp_replicas.value > 1) cannot("HSDP", mesh_.fsdp_replicas.origin);
+    const bool titan = mesh_.fsdp_units.value == ShardUnits::torchtitan;
+    if (mesh_.fsdp_units.value != ShardUnits::blocks && !titan) cannot("other units", mesh_.fsdp_units.origin);
+    if (mesh_.fsdp_replicas.value > 1 && !titan) cannot("HSDP", mesh_.fsdp_replicas.origin);
     // Whether the head is the embedding still, once both are DTensors, the frameworks decide.
     if (architecture_.tied_embeddings) cannot("FSDP2 of a head that is the embedding", sharding.origin);
     if (plan_.precision.autocast.value != Autocast::none) cannot("autocast", plan_.precision.autocast.origin);

@@ -6,6 +6,9 @@
 
 namespace oomplan::estimator {
 
+/// Each rank has whole heads, or the code that cuts what it has into heads stops: a problem of the builder's.
+void check_shared_heads(Builder& builder, std::int64_t heads, std::int64_t kv_heads);
+
 /// What goes into attention and MLP where each rank has its part of the tokens: all of them.
 Tensor whole_rows(Play& play, const Tensor& x);
 

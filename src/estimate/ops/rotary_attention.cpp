@@ -10,7 +10,6 @@
 #include "modules/rotary.hpp"
 #include "modules/tensor_parallel.hpp"
 #include "modules/unsloth_layers.hpp"
-#include "weight_checks.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -35,7 +34,7 @@ class RotaryAttention final : public Module {
     const std::int64_t width = a.integer("width");
     const std::int64_t q = a.integer("heads") * head_dim_;
     const std::int64_t kv = q / a.quotient("heads", "kv_heads");
-    check_heads(a, b, kv / head_dim_);
+    check_shared_heads(b, a.integer("heads"), kv / head_dim_);
     q_proj_ = Linear::columns(b, m + "q_proj", width, q, a.flag("qkv_bias", false));
     k_proj_ = Linear::columns(b, m + "k_proj", width, kv, a.flag("qkv_bias", false));
     v_proj_ = Linear::columns(b, m + "v_proj", width, kv, a.flag("qkv_bias", false));
@@ -52,15 +51,6 @@ class RotaryAttention final : public Module {
     const bool whole = qk_norm_ == QkNorm::whole;
     q_norm_ = RmsNorm(b, m + a.text("q_norm", "q_norm"), whole ? q : head_dim_, rms_style(a, "norm"));
     k_norm_ = RmsNorm(b, m + a.text("k_norm", "k_norm"), whole ? kv : head_dim_, rms_style(a, "norm"));
-  }
-
-  /// Each rank has whole heads, or the code that cuts what it has into heads stops.
-  static void check_heads(const Attributes& a, Builder& b, std::int64_t kv_heads) {
-    const std::int64_t ranks = b.facts.tensor_parallel.ranks;
-    if (kv_heads % ranks == 0 && a.integer("heads") % ranks == 0) return;
-    b.problems.push_back(
-        error_of("estimate/bad-mesh",
-                 std::to_string(ranks) + " ranks cannot share " + std::to_string(kv_heads) + " key-value heads", {}));
   }
 
   void forward(Play& play, Stream& s) const override { s.hidden = attention(play, s, whole_rows(play, s.hidden)); }

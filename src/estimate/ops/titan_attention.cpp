@@ -1,6 +1,7 @@
 // torchtitan's Attention (torchtitan/models/llama3/model/model.py) by torch's kernel: queries and keys are turned as
 // complex numbers in fp32, both before either is cast back.
 #include "modules/linear.hpp"
+#include "modules/tensor_parallel.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -37,13 +38,14 @@ class TitanAttention final : public Module {
     const std::int64_t width = a.integer("width");
     const std::int64_t q = a.integer("heads") * head_dim_;
     const std::int64_t kv = q / a.quotient("heads", "kv_heads");
-    wq_ = Linear(b, m + "wq", width, q, false);
-    wk_ = Linear(b, m + "wk", width, kv, false);
-    wv_ = Linear(b, m + "wv", width, kv, false);
-    wo_ = Linear(b, m + "wo", q, width, false);
+    check_shared_heads(b, a.integer("heads"), kv / head_dim_);
+    wq_ = Linear::columns(b, m + "wq", width, q, false);
+    wk_ = Linear::columns(b, m + "wk", width, kv, false);
+    wv_ = Linear::columns(b, m + "wv", width, kv, false);
+    wo_ = Linear::rows(b, m + "wo", q, width, false);
   }
 
-  void forward(Play& play, Stream& s) const override { s.hidden = attention(play, s, s.hidden); }
+  void forward(Play& play, Stream& s) const override { s.hidden = attention(play, s, whole_rows(play, s.hidden)); }
 
  private:
   Tensor split(Torch& t, const Tensor& x) const { return t.view(x, {x->sizes[0], x->sizes[1], -1, head_dim_}); }

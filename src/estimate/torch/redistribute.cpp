@@ -19,10 +19,13 @@ Tensor gather(Torch& t, const Tensor& x, int dim, std::int64_t ranks) {
   return before == 1 ? parts : t.empty(whole, x->dtype, "aten::cat");
 }
 
-/// reduce_scatter_tensor: parts of another dimension than the first are put one behind the other before.
+/// reduce_scatter_tensor: parts of another dimension than the first are put one behind the other before. torchtitan's
+/// selective checkpoints keep what it returns (models/llama3/infra/parallelize.py: _op_sac_save_list).
 Tensor scatter(Torch& t, const Tensor& x, int dim, std::int64_t ranks) {
   const Tensor parts = dim == 0 ? x : t.empty(x->sizes, x->dtype, "aten::cat");
-  return t.empty(resized(x->sizes, dim, x->sizes[dim] / ranks), x->dtype, "_c10d_functional::reduce_scatter_tensor");
+  return t.kept_by_checkpoint([&] {
+    return t.empty(resized(x->sizes, dim, x->sizes[dim] / ranks), x->dtype, "_c10d_functional::reduce_scatter_tensor");
+  });
 }
 
 /// The node's `ints` are the dimension and the ranks.

@@ -222,6 +222,12 @@ class Torch {
   /// Whether a non-reentrant checkpoint runs for the first time, or again.
   bool packs() const { return packing_ != nullptr; }
   bool recomputes() const { return recomputing_ != nullptr; }
+  /// What `make` makes of an op whose output selective checkpoints keep.
+  template <class Make>
+  Tensor kept_by_checkpoint(const Make& make) {
+    CheckpointFrame* frame = selecting();
+    return frame != nullptr ? through_checkpoint(*frame, make) : make();
+  }
   Tensor unpack(Node& node, int slot);
   Tensor unpack(Saved& saved);
   Tensor attach(const NodeRef& node, Tensor output, int output_nr = 0);

@@ -75,6 +75,24 @@ TEST(Torchtitan, RanksShardTheModel) {
             Reshard::all);
 }
 
+TEST(Torchtitan, RanksShareMatrices) {
+  const TrainingPlan plan =
+      plan_with(run, {"world_size=8", "parallelism.tensor_parallel_degree=4", "training.global_batch_size=16"});
+  EXPECT_EQ(plan.mesh.tensor_parallel.value, 4);
+  EXPECT_TRUE(plan.mesh.sequence_parallel.value);
+  EXPECT_TRUE(plan.mesh.loss_parallel.value);
+  EXPECT_EQ(plan.mesh.sharding.value, Sharding::fsdp2);
+  EXPECT_EQ(plan.mesh.fsdp_replicas.value, 1);
+  EXPECT_EQ(plan.batch.gradient_accumulation_steps.value, 4) << "two ranks of data, two rows each";
+  const TrainingPlan alone = plan_with(
+      run, {"world_size=4", "parallelism.tensor_parallel_degree=4", "parallelism.disable_loss_parallel=true"});
+  EXPECT_EQ(alone.mesh.sharding.value, Sharding::none);
+  EXPECT_FALSE(alone.mesh.loss_parallel.value);
+  EXPECT_EQ(alone.precision.autocast.value, Autocast::none);
+  EXPECT_THAT(errors_with(run, {"world_size=8", "parallelism.tensor_parallel_degree=3"}),
+              Contains(HasSubstr("do not make a world of 8")));
+}
+
 TEST(Torchtitan, WhatItStopsAtIsRefused) {
   EXPECT_THAT(errors_with(run, {"training.global_batch_size=3"}),
               Contains(HasSubstr("torchtitan wants a training.global_batch_size that 2 divides")));
@@ -90,7 +108,12 @@ TEST(Torchtitan, WhatItStopsAtIsRefused) {
 
 TEST(Torchtitan, WhatIsNotPlayedIsNamed) {
   EXPECT_THAT(features_with("compile.enable=true"), ElementsAre("torch.compile of the blocks and of the loss"));
-  EXPECT_THAT(features_with("parallelism.tensor_parallel_degree=2"), ElementsAre("tensor parallel"));
+  EXPECT_THAT(features_with("parallelism.enable_async_tensor_parallel=true"), IsEmpty());
+  EXPECT_THAT(plan_with(run, {"world_size=2", "parallelism.tensor_parallel_degree=2",
+                              "parallelism.enable_async_tensor_parallel=true"})
+                  .unmodelled.front()
+                  .feature,
+              "asynchronous tensor parallel");
   EXPECT_THAT(features_with("model.converters=[float8]"), ElementsAre("float8 training"));
   EXPECT_THAT(features_with("model.name=deepseek_v3"), ElementsAre("torchtitan's model deepseek_v3"));
   EXPECT_THAT(features_with("model.flavor=8B_flex"), ElementsAre("attention that torch.compile makes"));

@@ -148,16 +148,21 @@ Draft read(const Inputs& inputs, const Document& document) {
 
 // ---- Ranks ---------------------------------------------------------------------------------------------------------
 
-/// ParallelDims: how many groups hold the model, each sharded over how many GPUs.
+/// ParallelDims: how many groups hold the model, each sharded over how many GPUs, of which so many share each matrix.
 struct Degrees {
   Arg<std::int64_t> replicas{};
   Arg<std::int64_t> shards{};
+  Arg<std::int64_t> tensor{};
 
-  std::int64_t groups() const { return replicas.value.value_or(1); }
+  std::int64_t replicated() const { return replicas.value.value_or(1); }
+  std::int64_t sharing() const { return tensor.value.value_or(1); }
+  /// The ranks that hold one shard.
+  std::int64_t groups() const { return saturating_mul(replicated(), sharing()); }
   /// None where it is as many as are left of the world.
   std::optional<std::int64_t> wanted() const { return shards.value.value_or(-1) < 0 ? std::nullopt : shards.value; }
   const Origin* said() const {
-    if (replicas.value && groups() > 1) return &replicas.origin;
+    if (replicas.value && replicated() > 1) return &replicas.origin;
+    if (tensor.value && sharing() > 1) return &tensor.origin;
     return wanted() ? &shards.origin : nullptr;
   }
 };
@@ -185,11 +190,25 @@ bool plan_world(const Degrees& degrees, Draft& draft, const Document& document) 
   return true;
 }
 
+/// models/llama3/infra/parallelize.py: apply_tp. Without FSDP beside it nothing casts (maybe_enable_amp).
+void share_matrices(const Degrees& degrees, const Arguments& args, Draft& draft) {
+  if (degrees.sharing() == 1) return;
+  MeshFacts& mesh = draft.plan.mesh;
+  mesh.tensor_parallel = {degrees.sharing(), degrees.tensor.origin};
+  mesh.sequence_parallel = {true, stack().origin("torchtitan", "apply_tp")};
+  const auto whole = args.get<bool>("parallelism.disable_loss_parallel");
+  mesh.loss_parallel = {!whole.value.value_or(false),
+                        whole.value ? whole.origin : stack().origin("torchtitan", "job_config.Parallelism")};
+  draft.plan.precision.autocast = {Autocast::none, stack().origin("torchtitan", "maybe_enable_amp beside TP")};
+}
+
 void shard(const Degrees& degrees, std::int64_t shards, Draft& draft) {
   MeshFacts& mesh = draft.plan.mesh;
-  mesh.sharding = {Sharding::fsdp2, mesh.world_size.origin};
   mesh.ddp_find_unused.value = false;
-  if (degrees.groups() > 1) mesh.fsdp_replicas = {degrees.groups(), degrees.replicas.origin};
+  const bool alone = shards == 1 && degrees.replicated() == 1;
+  mesh.sharding = {alone ? Sharding::none : Sharding::fsdp2, mesh.world_size.origin};
+  if (alone) return;
+  if (degrees.replicated() > 1) mesh.fsdp_replicas = {degrees.replicated(), degrees.replicas.origin};
   draft.plan.precision.autocast = {Autocast::none, stack().origin("torchtitan", "maybe_enable_amp beside FSDP")};
   if (shards == 1)
     gap(draft, "DDP by torch's replicate()", "parallelism.data_parallel_replicate_degree", degrees.replicas.origin);
@@ -198,8 +217,7 @@ void shard(const Degrees& degrees, std::int64_t shards, Draft& draft) {
 /// Trainer.__init__: the global batch over what all ranks take at once.
 void plan_accumulation(const Arg<std::int64_t>& all, Draft& draft, const Document& document) {
   if (!all.value || *all.value < 0) return;
-  const std::int64_t at_once =
-      saturating_mul(draft.plan.batch.micro_batch_size.value, draft.plan.mesh.world_size.value);
+  const std::int64_t at_once = saturating_mul(draft.plan.batch.micro_batch_size.value, data_ranks(draft.plan.mesh));
   if (*all.value == 0 || *all.value % at_once != 0) {
     return conflict(draft, all.origin, document,
                     "torchtitan wants a training.global_batch_size that " + std::to_string(at_once) +
@@ -233,7 +251,8 @@ void spread(const Inputs& inputs, const Document& document, Draft& draft) {
   Draft aside;
   const Arguments args = read_arguments("torchtitan", {}, inputs, aside);
   const Degrees degrees{args.get<std::int64_t>("parallelism.data_parallel_replicate_degree"),
-                        args.get<std::int64_t>("parallelism.data_parallel_shard_degree")};
+                        args.get<std::int64_t>("parallelism.data_parallel_shard_degree"),
+                        args.get<std::int64_t>("parallelism.tensor_parallel_degree")};
   check_validation(draft, document);
   plan_reshard(args, draft, document);
   if (!draft.plan.unmodelled.empty() || !plan_world(degrees, draft, document)) return;
@@ -241,8 +260,9 @@ void spread(const Inputs& inputs, const Document& document, Draft& draft) {
   const std::int64_t shards = degrees.wanted().value_or(world / degrees.groups());
   if (shards < 1 || saturating_mul(shards, degrees.groups()) != world) {
     return conflict(draft, *degrees.said(), document,
-                    "torchtitan stops: its degrees of data parallel do not make a world of " + std::to_string(world));
+                    "torchtitan stops: its degrees of parallelism do not make a world of " + std::to_string(world));
   }
+  share_matrices(degrees, args, draft);
   if (world > 1) shard(degrees, shards, draft);
   plan_accumulation(args.get<std::int64_t>("training.global_batch_size"), draft, document);
 }
@@ -273,7 +293,7 @@ constexpr auto sayings = std::to_array<Saying>({
     {"gradient_accumulation_steps", "training.global_batch_size",
      [](const TrainingPlan& p) {
        return count_where(
-           true, p.batch.micro_batch_size.value * p.batch.gradient_accumulation_steps.value * p.mesh.world_size.value);
+           true, p.batch.micro_batch_size.value * p.batch.gradient_accumulation_steps.value * data_ranks(p.mesh));
      }},
 });
 
