@@ -10,6 +10,9 @@
 namespace oomplan::estimator {
 namespace {
 
+/// More than any model has heads, so that what is padded for them stays small.
+constexpr std::int64_t most_ranks = 65'536;
+
 constexpr std::array<std::string_view, 3> measured_optimizers{"adamw_foreach", "adamw_for_each", "adamw_fused"};
 
 /// Weights of the model that are plain tensors beside DTensors: norms, unless they too are of parts of rows, and norms
@@ -47,6 +50,10 @@ class Checks {
   bool has_equal_groups() {
     const std::int64_t ranks = mesh_.tensor_parallel.value;
     const std::int64_t world = mesh_.world_size.value;
+    if (ranks > most_ranks) {
+      bad(fmt::format("tensor_parallel: no {} GPUs share a matrix", ranks), mesh_.tensor_parallel.origin);
+      return false;
+    }
     if (world % ranks == 0) return true;
     bad(fmt::format("tensor_parallel: {} {} no group of {}", world, world == 1 ? "rank makes" : "ranks make", ranks),
         mesh_.tensor_parallel.origin);

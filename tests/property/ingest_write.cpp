@@ -171,7 +171,7 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   if (axolotl) plan.runtime.alloc_conf.value = "expandable_segments:True";
   if (!axolotl) plan.kernels.experts.value = ExpertsImplementation::grouped_mm;
   plan.kernels.routing.value = Routing::any;
-  plan.kernels.scan_packages.value = false;
+  plan.kernels.scan_packages.value = plan.kernels.older_gpu.value = false;
   plan.batch.mask_sent.value = true;
   if (!axolotl) plan.quantization.skipped.value.clear();
   plan.adapter.update.value = axolotl ? ParameterUpdate::summed : ParameterUpdate::folded;

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "plans.hpp"
 
 namespace oomplan {
@@ -95,6 +97,12 @@ TEST(TensorParallel, NumbersOfRanksGoTogether) {
   p.mesh.sequence_parallel.value = true;
   p.batch.sequence_length.value = 514;
   EXPECT_THAT(errors(p), Contains(HasSubstr("a row of 514 tokens, which 4 ranks do not share equally")));
+}
+
+TEST(TensorParallel, MoreRanksThanAnyModelHasHeadsAreRefused) {
+  for (const std::int64_t ranks : {std::int64_t{100'000}, std::numeric_limits<std::int64_t>::max()})
+    EXPECT_THAT(errors(shared(ranks)), Contains(HasSubstr("GPUs share a matrix"))) << ranks;
+  EXPECT_THAT(errors(shared(65'536)), Contains(HasSubstr("65536 ranks cannot share 4 key-value heads")));
 }
 
 TEST(TensorParallel, WhatWasNotMeasuredIsUndecided) {
