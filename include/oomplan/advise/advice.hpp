@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -59,7 +60,7 @@ struct Cost {
   std::array<int, science_count - 1> science{};  ///< How many change the experiment, numerics, batch statistics.
   int slower = 0;                                ///< Per cent, the worst of each fix added up.
   int effort = 0;                                ///< Of each fix 1 to 4.
-  friend auto operator<=>(const Cost&, const Cost&) = default;
+  friend std::strong_ordering operator<=>(const Cost&, const Cost&) = default;
 };
 
 /// A set of fixes held against the GPU.
