@@ -50,7 +50,8 @@ def main():
         "POLICY": policy(script, build),
         "STYLE": (ROOT / "src/report/html/page.css").read_text() + (HERE / "page.css").read_text(),
         "VERSION": version,
-        "PROGRAM": base64.b64encode(gzip.compress((build / "oomplan_page.wasm").read_bytes(), 9, mtime=0)).decode(),
+        "UNPACKER": base64.b64encode((build / "oomplan_unpacker.wasm").read_bytes()).decode(),
+        "PROGRAM": base64.b64encode((build / "oomplan_page.wasm.zst").read_bytes()).decode(),
         "WORKER": element((build / "oomplan_page.js").read_text() + (HERE / "worker.js").read_text()),
         "SCRIPT": script,
     }

@@ -15,7 +15,7 @@ function start() {
     waiting.delete(data.id);
     if (data.failed) restart();
   };
-  worker.postMessage({ id: 0, packed: $("program").textContent });
+  worker.postMessage({ id: 0, packed: $("program").textContent, unpacker: $("unpacker").textContent });
 }
 function restart() {
   worker.terminate();
@@ -72,12 +72,15 @@ function busy(is) {
   $("stop").hidden = !is;
   $("answer").hidden = false;
   $("answer").ariaBusy = is;
-  if (is) $("verdict").textContent = "Working …";
+  if (!is) return;
+  $("verdict").textContent = "Working …";
+  $("answer").focus({ preventScroll: true });  // the button that was pressed can hold it no longer, and Stop is next
 }
 function show_failure(why) {
   $("verdict").textContent = why === "stopped" ? "Stopped" : "This cannot be answered here: memory ran out, or a bug in oomplan";
   $("said").textContent = why === "stopped" ? "" : why;
   for (const id of ["tabs", "report", "text", "json", "errors"]) $(id).hidden = true;
+  $("answer").focus();
 }
 function show(milliseconds) {
   const { kind, text, json, html } = state.answer;
@@ -169,7 +172,12 @@ function chips(list, names, remove) {
     button.textContent = "×";
     button.type = "button";
     button.ariaLabel = `Remove ${name}`;
-    button.onclick = () => { remove(name); draw(); };
+    button.onclick = () => {
+      const at = names.indexOf(name);
+      remove(name);
+      draw();
+      ([...list.querySelectorAll("button")].at(Math.min(at, names.length - 2)) ?? $(list.dataset.after)).focus();
+    };
     item.append(label, button);
     return item;
   }));
@@ -220,12 +228,15 @@ const tabs = ["report", "text", "json"];
 for (const which of tabs) {
   $(`tab-${which}`).onclick = () => choose(which);
   $(`tab-${which}`).onkeydown = event => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], open = tabs.filter(one => !$(`tab-${one}`).hidden);
-    if (!step) return;
-    choose(open.at((open.indexOf(which) + step) % open.length));
+    const open = tabs.filter(one => !$(`tab-${one}`).hidden), at = open.indexOf(which);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    choose(open.at(to % open.length));
     $(`tab-${state.shown}`).focus();
   };
 }
+document.onkeydown = event => { if (event.key === "Escape" && !$("stop").hidden) restart(); };
 const over = event => event.target.closest?.("[data-drop]");
 document.ondragover = event => {
   event.preventDefault();

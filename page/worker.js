@@ -2,11 +2,22 @@
 // Runs the program: command lines and files in; exit codes, both streams and the files that it wrote out.
 const here = "/run";
 
-/// Gunzips the base64 text that the page holds, and compiles it.
-async function start(packed) {
-  const bytes = Uint8Array.from(atob(packed), letter => letter.charCodeAt(0));
-  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return oomplan({ wasmBinary: await new Response(unpacked).arrayBuffer() });
+function bytes_of(base64) {
+  const text = atob(base64), out = new Uint8Array(text.length);
+  for (let i = 0; i < out.length; ++i) out[i] = text.charCodeAt(i);
+  return out;
+}
+
+/// Unpacks the base64 text that the page holds (unpacker.cpp), and compiles it.
+async function start(packed, unpacker) {
+  const nothing = () => 0;
+  const { instance: { exports } } = await WebAssembly.instantiate(bytes_of(unpacker),
+    { env: { emscripten_notify_memory_growth: nothing }, wasi_snapshot_preview1: { proc_exit: nothing } });
+  const bytes = bytes_of(packed), at = exports.malloc(bytes.length);
+  new Uint8Array(exports.memory.buffer).set(bytes, at);
+  const size = exports.unpacked_size(at, bytes.length), to = exports.malloc(size);
+  if (exports.unpack(to, size, at, bytes.length) !== size) throw new Error("the page is damaged");
+  return oomplan({ wasmBinary: new Uint8Array(exports.memory.buffer, to, size) });
 }
 
 function remove(FS, path) {
@@ -43,7 +54,7 @@ async function answer(program, { lines, files, wanted }) {
 let program;
 onmessage = async ({ data }) => {
   try {
-    if (data.packed) program = start(data.packed);
+    if (data.packed) program = start(data.packed, data.unpacker);
     const loaded = await program;
     postMessage({ id: data.id, ...(data.lines ? await answer(loaded, data) : {}) });
   } catch (error) {

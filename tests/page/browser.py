@@ -32,7 +32,7 @@ class Browser:
         self.count, self.buffer, self.events, self.session = 0, b"", [], None
         target = next(one for one in self.send("Target.getTargets")["targetInfos"] if one["type"] == "page")
         self.session = self.send("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "DOM", "Network"):
+        for domain in ("Page", "Runtime", "Log", "DOM", "Network", "Accessibility"):
             self.send(f"{domain}.enable")
         self.send("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
         self.resize(width, height)

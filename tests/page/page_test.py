@@ -70,6 +70,13 @@ class PageTest(unittest.TestCase):
     def answered(self, seconds=60):
         self.browser.wait("!document.querySelector('#answer').hidden && document.querySelector('#stop').hidden", seconds)
 
+    def drawn(self, selector):
+        """How many of these the report has, once it has one."""
+        end, count = time.monotonic() + 20, 0
+        while not count and time.monotonic() < end:
+            count = self.browser.framed(f"document.querySelectorAll('main {selector}').length")
+        return count
+
     def test_an_estimate_is_the_programs(self):
         self.write("train.yaml", CONFIG)
         self.fill("#config", CONFIG)
@@ -87,10 +94,7 @@ class PageTest(unittest.TestCase):
         self.browser.click("#estimate")
         self.answered()
         self.assertEqual(self.browser.value("document.querySelector('#report').contentDocument"), None)
-        end, drawn = time.monotonic() + 20, 0
-        while not drawn and time.monotonic() < end:
-            drawn = self.browser.framed("document.querySelectorAll('main svg path').length")
-        self.assertGreater(drawn, 3)
+        self.assertGreater(self.drawn("svg path"), 3)
         self.assertEqual(self.browser.framed("(() => { try { return parent.document.title; } catch (error) { return error.name; } })()"),
                          "SecurityError")
 
@@ -163,28 +167,73 @@ class PageTest(unittest.TestCase):
         self.answered()
         self.assertIn("damaged", self.text("#verdict"))
 
-    def test_by_keyboard_alone(self):
-        self.browser.value("document.querySelector('#config').focus()")
-        self.browser.type(CONFIG)
-        reached = []
-        for _ in range(12):
+    def focus(self):
+        return self.browser.value("document.activeElement.id || document.activeElement.ariaLabel || document.activeElement.tagName")
+
+    def tab_to(self, wanted):
+        for _ in range(60):
+            if self.focus() == wanted:
+                return
             self.browser.key("Tab", 9)
-            reached.append(self.browser.value("document.activeElement.id || document.activeElement.getAttribute('aria-label') || ''"))
-            if reached[-1] == "estimate":
-                break
-        self.assertEqual(reached[-1], "estimate")
+        self.fail(f"{wanted} is not reached")
+
+    def test_by_keyboard_alone(self):
+        self.tab_to("config")
+        self.browser.type(CONFIG)
+        self.tab_to("estimate")
         self.browser.key("Enter", 13, text="\r")
         self.answered()
-        self.assertEqual(self.browser.value("document.activeElement.id"), "answer")
-        while self.browser.value("document.activeElement.id") != "tab-report":
+        self.assertEqual(self.focus(), "answer")
+        self.tab_to("tab-report")
+        for key, code, tab in (("ArrowRight", 39, "text"), ("End", 35, "json"), ("ArrowRight", 39, "report"), ("ArrowLeft", 37, "json")):
+            self.browser.key(key, code)
+            self.assertEqual(self.focus(), f"tab-{tab}")
+            self.assertFalse(self.browser.value(f"document.querySelector('#{tab}').hidden"))
+
+    def test_all_that_acts_is_reached_by_tab_is_seen_and_has_a_name(self):
+        self.fill("#config", CONFIG)
+        self.browser.value("take([new File(['x'], 'ds.json')], 'config').then(() => take([new File(['x'], 'run.log')], 'log'))")
+        self.browser.click("#gpus button")
+        self.browser.click("#gpu")
+        self.browser.type("8GiB")
+        self.browser.key("Enter", 13, text="\r")
+        self.browser.click("#fix")
+        self.answered()
+        self.assertGreater(self.drawn("section"), 3)
+        self.browser.value("document.querySelector('details').open = true")
+        wanted = self.browser.value("""[...document.querySelectorAll("button, input, textarea, summary, iframe, [tabindex='0']")].filter(one =>
+            one.checkVisibility() && !one.disabled && one.tabIndex >= 0).map(one => one.id || one.ariaLabel || one.tagName)""")
+        self.browser.click("h1")
+        reached = []
+        for _ in range(200):
             self.browser.key("Tab", 9)
-        self.browser.key("ArrowRight", 39)
-        self.assertEqual(self.browser.value("document.activeElement.id"), "tab-text")
-        self.assertFalse(self.browser.value("document.querySelector('#text').hidden"))
+            if self.focus() == "BODY" or reached and self.focus() == reached[0]:
+                break
+            if self.focus() not in reached:
+                reached.append(self.focus())
+                outline = self.browser.value("(style => style.outlineStyle + parseFloat(style.outlineWidth))(getComputedStyle(document.activeElement))")
+                self.assertTrue(outline == "solid2" or reached[-1] == "report", f"{reached[-1]}: {outline}")
+        self.assertEqual(reached, wanted)
+        for node in self.browser.send("Accessibility.getFullAXTree")["nodes"]:
+            focusable = any(one["name"] == "focusable" and one["value"]["value"] for one in node.get("properties", []))
+            if focusable and not node["ignored"] and node["role"]["value"] != "RootWebArea":
+                self.assertTrue(node["name"]["value"].strip(), node)
+
+    def test_the_focus_stays_where_a_file_is_removed(self):
+        self.browser.value("take([new File(['x'], 'a.log'), new File(['x'], 'b.log')], 'log')")
+        self.tab_to("Remove a.log")
+        for after in ("Remove b.log", "log"):
+            self.browser.key("Enter", 13, text="\r")
+            self.assertEqual(self.focus(), after)
 
     def test_it_can_be_stopped(self):
         self.write("big.log", b"nothing to see here\n" * 1_000_000)
         self.browser.drop_until("!!document.querySelector('#log-files li')", "[data-drop=log]", self.folder / "big.log")
+        self.browser.click("#diagnose")
+        self.assertEqual(self.focus(), "answer")
+        self.browser.key("Escape", 27)
+        self.answered()
+        self.assertEqual((self.text("#verdict"), self.focus()), ("Stopped", "answer"))
         self.browser.click("#diagnose")
         self.browser.value("document.querySelector('#stop').click()")
         self.answered()

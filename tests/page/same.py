@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The page's program says what the program says, byte for byte: exit code, both streams, and the reports that it writes.
 
-    tests/page/same.py --program build/release/oomplan --page build/wasm [--most N]
+    tests/page/same.py --program build/release/oomplan --page build/wasm [--most N] [--logs FOLDER]
 
 Asked are the configs of examples/ and of the cases, each for an estimate, a fix and a plan; and the cases' logs. Both sides run
-in the same folder. What takes long is sampled: every n-th file, so that no more than N of each are asked.
+in the same folder. What takes long is sampled: every n-th file, so that no more than N of each are asked. All files below
+FOLDER are logs too.
 """
 
 import argparse
@@ -97,6 +98,7 @@ def main():
     parser.add_argument("--program", type=Path, required=True)
     parser.add_argument("--page", type=Path, required=True)
     parser.add_argument("--most", type=int, default=0)
+    parser.add_argument("--logs", type=Path)
     options = parser.parse_args()
     program = options.program.resolve()
     with tempfile.TemporaryDirectory() as scratch:
@@ -105,6 +107,8 @@ def main():
         examples = [path for path in sorted((ROOT / "examples").rglob("*")) if path.suffix in CONFIGS]
         configs += sampled(examples, options.most)
         logs += shapes(folder)
+        if options.logs:
+            logs += sorted(path.resolve() for path in options.logs.rglob("*") if path.is_file())
         page, differ, count, taken, native = Page(options.page.resolve(), folder), [], 0, [], 0.0
         for words in questions(configs, logs):
             report = folder / REPORT
