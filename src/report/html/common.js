@@ -27,10 +27,12 @@ function section(title, ...children) {
   page.append(out);
   return out;
 }
+/// A word of several may end a line at its joints.
+const breakable = text => String(text).split(/(?<=[_/])(?=\w)/).flatMap((part, i) => i ? [make("wbr"), part] : [part]);
 function table(heads, rows) {
   const cell = (kind, item) => {
     const number = item !== null && typeof item === "object" && "number" in item;
-    return make(kind, number ? { class: "number" } : {}, number ? item.number : item ?? "");
+    return make(kind, number ? { class: "number" } : {}, number ? item.number : breakable(item ?? ""));
   };
   return make("div", { class: "scroll" }, make("table", {},
     make("thead", {}, make("tr", {}, heads.map(head => cell("th", head)))),
