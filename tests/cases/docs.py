@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Holds the transcripts in the documents against what the program prints.
+"""Holds the transcripts in the documents against what the program prints, and looks for the pictures that they show.
 
     docs.py --program build/dev/oomplan [--update] README.md...
 
-A transcript is a block marked `console` whose first line is `$ scripts/oomplan …`. A line `...` stands for any lines.
+A transcript is a block marked `console` whose first line is `$ scripts/oomplan …`. A line `...` stands for any lines. A
+picture is a small PNG with a text that stands for it.
 """
 
 import argparse
@@ -18,6 +19,18 @@ sys.path.insert(0, str(HERE))
 from run import ROOT, decoded, difference, matches  # noqa: E402
 
 TRANSCRIPT = re.compile(r"```console\n\$ scripts/oomplan ([^\n]*)\n(.*?)```", re.DOTALL)
+
+PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)]+)\)")
+LARGEST = 120_000  # bytes of a picture
+
+
+def pictured(document, words, path):
+    """What is wrong with a picture that the document shows."""
+    file = document.parent / path
+    data = file.read_bytes() if file.is_file() else b""
+    if not data.startswith(b"\x89PNG") or len(data) > LARGEST:
+        return f"{document}: {path} is not there, no PNG, or larger than {LARGEST:,} bytes (scripts/pictures)\n"
+    return "" if words.strip() else f"{document}: {path} has no text that stands for it\n"
 
 
 def output(program, arguments):
@@ -45,6 +58,7 @@ def main():
 
     for document in options.documents:
         text = document.read_text()
+        problems += filter(None, (pictured(document, *found.groups()) for found in PICTURE.finditer(text)))
         updated = TRANSCRIPT.sub(checked, text)
         if options.update and updated != text:
             document.write_text(updated)
