@@ -170,11 +170,19 @@ class PageTest(unittest.TestCase):
     def focus(self):
         return self.browser.value("document.activeElement.id || document.activeElement.ariaLabel || document.activeElement.tagName")
 
+    def tab(self):
+        """What the next Tab leads to. A frame, which is another process, is there a moment later."""
+        self.browser.key("Tab", 9)
+        end = time.monotonic() + 1
+        while self.focus() == "BODY" and time.monotonic() < end:
+            time.sleep(0.02)
+        return self.focus()
+
     def tab_to(self, wanted):
         for _ in range(60):
             if self.focus() == wanted:
                 return
-            self.browser.key("Tab", 9)
+            self.tab()
         self.fail(f"{wanted} is not reached")
 
     def test_by_keyboard_alone(self):
@@ -206,13 +214,14 @@ class PageTest(unittest.TestCase):
         self.browser.click("h1")
         reached = []
         for _ in range(200):
-            self.browser.key("Tab", 9)
-            if self.focus() == "BODY" or reached and self.focus() == reached[0]:
+            now = self.tab()
+            if now == "BODY" or reached[:1] == [now]:
                 break
-            if self.focus() not in reached:
-                reached.append(self.focus())
-                outline = self.browser.value("(style => style.outlineStyle + parseFloat(style.outlineWidth))(getComputedStyle(document.activeElement))")
-                self.assertTrue(outline == "solid2" or reached[-1] == "report", f"{reached[-1]}: {outline}")
+            if now in reached:  # further within the report
+                continue
+            reached.append(now)
+            outline = self.browser.value("(style => style.outlineStyle + parseFloat(style.outlineWidth))(getComputedStyle(document.activeElement))")
+            self.assertTrue(outline == "solid2" or now == "report", f"{now}: {outline}")
         self.assertEqual(reached, wanted)
         for node in self.browser.send("Accessibility.getFullAXTree")["nodes"]:
             focusable = any(one["name"] == "focusable" and one["value"]["value"] for one in node.get("properties", []))
