@@ -1,6 +1,10 @@
 # Where pip builds: nanobind and pyarrow are those of the environment that it made for the build, and what is built needs
 # no library of the system's but libc and its kin.
-option(OOMPLAN_WHEEL "Build what a wheel has: the program and the Python package, and nothing that needs the system" ${SKBUILD})
+set(of_pip OFF)
+if(SKBUILD)  # scikit-build-core says "2", which option() takes for OFF
+  set(of_pip ON)
+endif()
+option(OOMPLAN_WHEEL "Build what a wheel has: the program and the Python package, and nothing that needs the system" ${of_pip})
 
 # oomplan_find_module(NAME OUT): the folder of a Python package; "" where there is none.
 function(oomplan_find_module name out)

@@ -26,8 +26,9 @@ IMPORT = "import time; begin = time.perf_counter(); import oomplan; print((time.
 
 
 def run(user, where, *words, cwd=None):
-    """What it prints. Nothing of this process's environment is handed on, but what pip needs to find packages."""
-    kept = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name.lower().endswith("_proxy")}
+    """What it prints. Of this process's environment only what pip needs to find packages is handed on, and how many jobs build."""
+    wanted = ("PIP_", "CMAKE_BUILD_PARALLEL_LEVEL")
+    kept = {name: value for name, value in os.environ.items() if name.startswith(wanted) or name.lower().endswith("_proxy")}
     environment = {**kept, "PATH": f"{where}/venv/bin:/usr/local/bin:/usr/bin:/bin", "HOME": str(where), "TMPDIR": str(where)}
     become = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"] if os.geteuid() == 0 else []
     done = subprocess.run([*become, *map(str, words)], cwd=cwd or where, env=environment, capture_output=True, text=True)
@@ -51,7 +52,7 @@ def measured(user, where, python):
         subprocess.run(["chown", "-R", f"{user.pw_uid}:{user.pw_gid}", where], check=True)
     run(user, where, python, "-m", "venv", where / "venv")
     begin = time.perf_counter()
-    registry = ["-C", "cmake.define.OOMPLAN_REGISTRY=ON"]
+    registry = ["--config-settings=cmake.define.OOMPLAN_REGISTRY=ON"]
     run(user, where, "pip", "wheel", "--no-deps", *registry, "--wheel-dir", where / "wheels", ".", cwd=source)
     seconds = time.perf_counter() - begin
     (wheel,) = (where / "wheels").glob("oomplan-*.whl")

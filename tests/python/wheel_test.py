@@ -24,7 +24,7 @@ def run(*words, **more):
 
 
 def built(python, registry, where):
-    more = ["-C", "cmake.define.OOMPLAN_REGISTRY=ON"] if registry else []
+    more = ["--config-settings=cmake.define.OOMPLAN_REGISTRY=ON"] if registry else []
     run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", where, *more, ROOT)
     (wheel,) = where.glob("oomplan-*.whl")
     return wheel
