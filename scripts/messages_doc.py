@@ -3,11 +3,13 @@
 
 One table a file: each sentence with what it says, from which versions, and the file that prints it where that was looked up.
 --check only says whether the page is what it would write."""
-import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "site"))
+from data import read, remark  # noqa: E402
+
 PAGE = ROOT / "docs/messages.md"
 HEAD = """# Messages
 
@@ -17,32 +19,10 @@ it was looked up there; without one, the wording comes from logs and from the do
 """
 
 
-def unquoted(text):
-  text = text.strip()
-  if len(text) > 1 and text[0] == text[-1] == '"':
-    return re.sub(r"\\(.)", lambda m: {"n": " ", "t": " "}.get(m[1], m[1]), text[1:-1])
-  return text
-
-
 def sentences(path):
-  """The `key: value` lines of each entry; rules/messages is written in this one shape."""
-  found = []
-  for line in path.read_text().splitlines():
-    if entry := re.match(r"  - id: (.*)", line):
-      found.append({"id": unquoted(entry[1])})
-    elif found and (pair := re.match(r"    (family|says|versions|source|text): (.*)", line)):
-      found[-1][pair[1]] = unquoted(pair[2])
-  return found
-
-
-def sources(path):
-  """The comment at the head of a file."""
-  lines = []
-  for line in path.read_text().splitlines():
-    if not line.startswith("#"):
-      break
-    lines.append(line[1:].strip())
-  return " ".join(lines)
+  """What the page says of each entry. Blanks count: a sentence may end with one."""
+  wanted = ("id", "says", "versions", "source", "text")
+  return [{key: one[key].translate({9: " ", 10: " "}) for key in wanted if key in one} for one in read(path)["sentences"]]
 
 
 def cell(text, most=110):
@@ -55,17 +35,18 @@ def code(text, most=90):
   return "`" + text.replace("|", "\\|").replace("`", "'") + "`"
 
 
-def page():
+def page(shown=lambda file, name: f"`{name}`"):
+  """`shown` is what stands for a sentence's name."""
   out, all_of, with_source = [HEAD], 0, 0
   tables = []
   for path in sorted((ROOT / "rules/messages").glob("*.yaml")):
     rows = sentences(path)
     all_of += len(rows)
     with_source += sum("source" in row for row in rows)
-    tables.append(f"\n## {path.stem}\n\n{sources(path)}\n\n| sentence | says | text | versions | source |\n| --- | --- | --- | --- | --- |")
+    tables.append(f"\n## {path.stem}\n\n{remark(path)}\n\n| sentence | says | text | versions | source |\n| --- | --- | --- | --- | --- |")
     for row in rows:
       versions = "" if row.get("versions", "any") == "any" else cell(row["versions"])
-      tables.append(f"| `{row['id']}` | {row['says']} | {code(row['text'])} | {versions} | {cell(row.get('source', ''))} |")
+      tables.append(f"| {shown(path.stem, row['id'])} | {row['says']} | {code(row['text'])} | {versions} | {cell(row.get('source', ''))} |")
   out.append(f"{all_of} sentences; {with_source} name the file that prints them.")
   return "\n".join(out + tables) + "\n"
 
