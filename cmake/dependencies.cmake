@@ -2,7 +2,7 @@
 # Elsewhere one line says which of the system's packages brings it.
 include(registry)
 option(OOMPLAN_REGISTRY "Take all of them from packages, whatever the system has" OFF)
-set(OOMPLAN_PACKAGES ${OOMPLAN_WHEEL})
+option(OOMPLAN_PACKAGES "Take what the system lacks from packages, where pip builds" ${OOMPLAN_WHEEL})
 if(EMSCRIPTEN)
   find_package(Python 3.10 COMPONENTS Interpreter REQUIRED)
   set(OOMPLAN_REGISTRY ON)  # The system's are for another machine.

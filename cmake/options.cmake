@@ -35,9 +35,13 @@ if(OOMPLAN_BATCHES AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # name of another file's constant.
   target_compile_options(oomplan_options INTERFACE -Wno-subobject-linkage -Wno-shadow -Wshadow=local)
 endif()
+if(EMSCRIPTEN OR APPLE)
+  # Their libc++ may be older than the code (docs/page.md).
+  target_compile_options(oomplan_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:SHELL:-include\ ${PROJECT_SOURCE_DIR}/cmake/libcxx.hpp>)
+endif()
 if(EMSCRIPTEN)
-  # Where a distribution's libc++ is older than the code (docs/page.md); exceptions as browsers know them.
-  target_compile_options(oomplan_options INTERFACE -fwasm-exceptions "SHELL:-include ${PROJECT_SOURCE_DIR}/page/libcxx.hpp")
+  # Exceptions as browsers know them.
+  target_compile_options(oomplan_options INTERFACE -fwasm-exceptions)
   target_link_options(oomplan_options INTERFACE -fwasm-exceptions -sALLOW_MEMORY_GROWTH=1 -sTOTAL_STACK=8MB)
 endif()
 if(OOMPLAN_SANITIZE)

@@ -29,7 +29,8 @@ std::terminate_handler before = nullptr;
   std::abort();
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // theirs is not set up so early
+// With sanitizers theirs is not set up so early; macOS has no such place, and main() is early enough.
+#if defined(__ELF__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 // An entry of the program's own, which the loader calls before any library's initialisers.
 __attribute__((section(".preinit_array"), used)) void (*const first_words)() = end_with_words_where_memory_ends;
 #endif

@@ -14,13 +14,34 @@
 namespace oomplan::cli {
 namespace {
 
+#ifdef __APPLE__
+// There each call has options, and a value may be read from its middle on. Access control lists are not among them.
+ssize_t list_of(int file, char* names, std::size_t room) { return ::flistxattr(file, names, room, 0); }
+ssize_t value_in(int file, const char* name, char* value, std::size_t room) {
+  return ::fgetxattr(file, name, value, room, 0, 0);
+}
+bool set_value(int file, const char* name, const std::string& value) {
+  return ::fsetxattr(file, name, value.data(), value.size(), 0, 0) == 0;
+}
+bool remove_value(int file, const char* name) { return ::fremovexattr(file, name, 0) == 0; }
+#else
+ssize_t list_of(int file, char* names, std::size_t room) { return ::flistxattr(file, names, room); }
+ssize_t value_in(int file, const char* name, char* value, std::size_t room) {
+  return ::fgetxattr(file, name, value, room);
+}
+bool set_value(int file, const char* name, const std::string& value) {
+  return ::fsetxattr(file, name, value.data(), value.size(), 0) == 0;
+}
+bool remove_value(int file, const char* name) { return ::fremovexattr(file, name) == 0; }
+#endif
+
 // What the kernel says of the contents, and would be wrong of others.
 constexpr std::array<std::string_view, 3> of_contents{"security.ima", "security.evm", "security.capability"};
 
 std::vector<std::string> names_of(int file) {
-  const ssize_t room = flistxattr(file, nullptr, 0);
+  const ssize_t room = list_of(file, nullptr, 0);
   std::string all(static_cast<std::size_t>(std::max<ssize_t>(room, 0)), '\0');
-  const ssize_t size = room > 0 ? flistxattr(file, all.data(), all.size()) : 0;
+  const ssize_t size = room > 0 ? list_of(file, all.data(), all.size()) : 0;
   all.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
   std::vector<std::string> out;
   for (std::size_t at = 0; at < all.size(); at += out.back().size() + 1) out.emplace_back(all.c_str() + at);
@@ -29,10 +50,10 @@ std::vector<std::string> names_of(int file) {
 }
 
 std::optional<std::string> value_of(int file, const std::string& name) {
-  const ssize_t room = fgetxattr(file, name.c_str(), nullptr, 0);
+  const ssize_t room = value_in(file, name.c_str(), nullptr, 0);
   if (room < 0) return std::nullopt;
   std::string value(static_cast<std::size_t>(room), '\0');
-  const ssize_t size = fgetxattr(file, name.c_str(), value.data(), value.size());
+  const ssize_t size = value_in(file, name.c_str(), value.data(), value.size());
   if (size != room) return std::nullopt;
   return value;
 }
@@ -40,7 +61,7 @@ std::optional<std::string> value_of(int file, const std::string& name) {
 bool give_one(int from, int to, const std::string& name) {
   const std::optional<std::string> value = value_of(from, name);
   if (!value) return false;
-  return value_of(to, name) == value || fsetxattr(to, name.c_str(), value->data(), value->size(), 0) == 0;
+  return value_of(to, name) == value || set_value(to, name.c_str(), *value);
 }
 
 /// What the folder gives to each new file (a default ACL) goes, where the old file was without it.
@@ -48,7 +69,7 @@ bool give_extended(int from, int to) {
   const std::vector<std::string> wanted = names_of(from);
   bool all = true;
   for (const std::string& name : names_of(to))
-    if (std::ranges::count(wanted, name) == 0) all = fremovexattr(to, name.c_str()) == 0 && all;
+    if (std::ranges::count(wanted, name) == 0) all = remove_value(to, name.c_str()) && all;
   for (const std::string& name : wanted) all = give_one(from, to, name) && all;
   return all;
 }

@@ -37,7 +37,8 @@ Outcome become(const std::string& name, std::vector<std::string> words, const st
 std::string data_program(const std::string& word) {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  std::string beside = (self.parent_path() / "oomplan-data").string();
+  // Where that is not known, none: not one that lies in the current folder.
+  std::string beside = error ? "" : (self.parent_path() / "oomplan-data").string();
   if (word.find('/') == std::string::npos || ::access(beside.c_str(), X_OK) == 0) return beside;
   return (std::filesystem::path(word).parent_path() / "oomplan-data").string();
 }

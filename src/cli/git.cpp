@@ -12,20 +12,42 @@
 
 #include "write_all.hpp"
 
+#ifdef __APPLE__
+#include <crt_externs.h>
+#else
 extern char** environ;
+#endif
 
 namespace oomplan::cli {
 namespace {
+
+#ifdef __APPLE__
+// A module has no environ of its own there.
+char** environment() { return *::_NSGetEnviron(); }
+#else
+char** environment() { return ::environ; }
+#endif
 
 /// A pipe holds no less, so that nobody has to read while it is written (PIPE_BUF, limits.h of Linux).
 constexpr std::size_t longest_input = 4096;
 
 Diagnostic refused(std::string message) { return {.code = "cli/no-baseline", .message = std::move(message)}; }
 
+/// 0, or why there is none.
+int open_pipe(std::array<int, 2>& ends) {
+#ifdef __linux__
+  return pipe2(ends.data(), O_CLOEXEC) == 0 ? 0 : errno;
+#else
+  if (pipe(ends.data()) != 0) return errno;
+  for (const int end : ends) fcntl(end, F_SETFD, FD_CLOEXEC);
+  return 0;
+#endif
+}
+
 /// Both ends are closed in a child but for what it is given as its own.
 class Pipe {
  public:
-  Pipe() : failed_(pipe2(ends_.data(), O_CLOEXEC) == 0 ? 0 : errno) {}
+  Pipe() : failed_(open_pipe(ends_)) {}
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
   ~Pipe() {
@@ -101,7 +123,8 @@ Result<std::string> git(const std::vector<std::string>& arguments, std::size_t m
   question.close_in();
   pid_t child = 0;
   if (failed == 0)
-    failed = posix_spawnp(&child, "git", Actions(question.out(), answer.in()).get(), nullptr, argv.data(), environ);
+    failed = posix_spawnp(&child, "git", Actions(question.out(), answer.in()).get(), nullptr, argv.data(),
+                          environment());
   if (failed != 0) return refused(std::string("cannot run git: ") + std::strerror(failed));
   answer.close_in();
   const std::string out = read_up_to(answer.out(), most);

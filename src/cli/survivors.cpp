@@ -1,9 +1,11 @@
 #include "survivors.hpp"
 
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include <algorithm>
 #include <array>
@@ -72,7 +74,9 @@ void go_on_in_child(std::span<Trace> traces) {
     const pid_t child = ::fork();
     if (child < 0) return;
     if (child == 0) {
+#ifdef __linux__  // elsewhere a child whose parent is killed judges on to its end
       ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+#endif
       if (::getppid() != parent) ::_exit(128 + SIGTERM);
       return;
     }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "oomplan/core/last_byte.hpp"
 #include "unwrap.hpp"
 
 namespace oomplan::diagnose {
@@ -46,8 +47,8 @@ std::size_t line_end(std::string_view text, std::size_t at) { return std::min(te
 
 // Where the line that holds `at` begins, not before `floor`.
 std::size_t line_begin(std::string_view text, std::size_t at, std::size_t floor) {
-  const void* before = memrchr(text.data() + floor, '\n', at - floor);
-  return before == nullptr ? floor : static_cast<std::size_t>(static_cast<const char*>(before) - text.data()) + 1;
+  const std::size_t before = last_byte(text.substr(floor, at - floor), '\n');
+  return before == std::string_view::npos ? floor : floor + before + 1;
 }
 
 // Where the last `lines` lines of `text` begin.
@@ -55,9 +56,9 @@ std::size_t tail_begin(std::string_view text, std::int64_t lines) {
   std::size_t at = text.size();
   if (at > 0 && text[at - 1] == '\n') --at;
   while (at > 0 && lines-- > 0) {
-    const void* found = memrchr(text.data(), '\n', at);
-    if (found == nullptr) return 0;
-    at = static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+    const std::size_t found = last_byte(text.substr(0, at), '\n');
+    if (found == std::string_view::npos) return 0;
+    at = found;
   }
   return at == 0 ? 0 : at + 1;
 }

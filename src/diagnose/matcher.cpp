@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hole.hpp"
+#include "oomplan/core/last_byte.hpp"
 
 namespace oomplan::diagnose {
 namespace {
@@ -272,9 +273,9 @@ std::size_t rfind(std::string_view word, std::string_view text, std::size_t unti
     return std::string_view::npos;
   }
   while (end > floor) {
-    const auto* found = static_cast<const char*>(::memrchr(text.data() + floor, word.front(), end - floor));
-    if (found == nullptr) break;
-    end = static_cast<std::size_t>(found - text.data());
+    const std::size_t found = last_byte(text.substr(floor, end - floor), word.front());
+    if (found == std::string_view::npos) break;
+    end = floor + found;
     if (text.substr(end).starts_with(word)) return end;
   }
   return std::string_view::npos;

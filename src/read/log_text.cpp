@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "byte_source.hpp"
+#include "oomplan/core/last_byte.hpp"
 #include "pickle.hpp"
 #include "tensorboard_log.hpp"
 #include "utf16.hpp"
@@ -121,8 +122,8 @@ struct LogText::State {
   std::size_t cut() const {
     if (ended) return size;
     for (const char end : {'\n', '\r'}) {
-      const void* found = memrchr(buffer.data(), end, size);
-      if (found != nullptr) return static_cast<std::size_t>(static_cast<const char*>(found) - buffer.data()) + 1;
+      const std::size_t found = last_byte(std::string_view(buffer).substr(0, size), end);
+      if (found != std::string_view::npos) return found + 1;
     }
     return size;
   }

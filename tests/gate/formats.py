@@ -10,11 +10,13 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree as xml
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -112,11 +114,44 @@ class Formats(unittest.TestCase):
         for line in lines[:-1]:
             self.assertRegex(line, r"^::(error|warning) file=[^,:]+,line=\d+,title=[^,:]+::\S")
 
-    def test_the_actions_step_runs_as_written(self):
+    def actions_steps(self):
+        """The scripts of action.yml."""
         steps = re.findall(r"      run: \|\n((?:        .*\n|\n)+)", (ROOT / "action.yml").read_text())
+        self.assertEqual(len(steps), 2)
         for step in steps:
             self.assertNotIn("${{", step, "an input inside the script is an injection")
-        script = re.sub(r"(?m)^        ", "", steps[-1])
+        return [re.sub(r"(?m)^        ", "", step) for step in steps]
+
+    def installed_by_the_action(self, wheel):
+        """What the action's first step leaves of a package that is called oomplan; nothing is fetched or built."""
+        place = self.folder / "place"
+        shutil.rmtree(place, ignore_errors=True)
+        done = run(self.folder, "bash", "-e", "-o", "pipefail", "-c", self.actions_steps()[0], PYTHON=sys.executable, PLACE=str(place),
+                   SOURCE=str(self.folder / "nowhere"), WHEEL=wheel, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(self.folder / "index"))
+        said = run(self.folder, place / "bin/python", "-c", "import oomplan; print(oomplan.who)").stdout.strip()
+        return done.returncode, said
+
+    def test_the_action_installs_a_wheel(self):
+        for where, version, who in (("index", "1.2", "of the index"), ("wheels here", "1.3", "of a path")):
+            (self.folder / where).mkdir()
+            with zipfile.ZipFile(self.folder / where / f"oomplan-{version}-py3-none-any.whl", "w") as wheel:
+                wheel.writestr("oomplan.py", f"who = {who!r}")
+                about = f"oomplan-{version}.dist-info"
+                wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: oomplan\nVersion: {version}\n")
+                wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+                wheel.writestr(f"{about}/RECORD", "")
+        path = "wheels here/oomplan-1.3-py3-none-any.whl"
+        self.assertEqual(self.installed_by_the_action("1.2"), (0, "of the index"))
+        self.assertEqual(self.installed_by_the_action(path), (0, "of a path"))
+        self.assertEqual(self.installed_by_the_action((self.folder / path).as_uri()), (0, "of a path"))
+        for wrong in ("1.9", "$(touch hacked).whl"):
+            code, who = self.installed_by_the_action(wrong)
+            self.assertNotEqual(code, 0, wrong)
+            self.assertEqual(who, "", wrong)
+        self.assertFalse((self.folder / "hacked").exists())
+
+    def test_the_actions_step_runs_as_written(self):
+        script = self.actions_steps()[1]
         inputs = {"CONFIGS": "fits.yml\ntoo_large.yml\n$(touch hacked).yml\n", "POLICY": "oomplan-policy.yaml", "GPUS": "",
                   "BASELINE": "", "SARIF": "out.sarif", "JUNIT": "out.xml", "GITHUB_STEP_SUMMARY": "summary.md",
                   "OOMPLAN": str(program)}

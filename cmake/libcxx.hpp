@@ -1,6 +1,6 @@
 // What libc++ lacked of C++20 before LLVM 15, in as far as oomplan uses it: the algorithms of std::ranges, std::jthread,
-// and doubles in <charconv>. Read before each file of a page's build where the distribution's Emscripten is that old;
-// with a newer one it is empty, but for what that lacks.
+// and doubles in <charconv>. Read before each file of a page's build, whose distribution's Emscripten may be that old, and on
+// macOS; with a newer one it is empty, but for what that lacks.
 #pragma once
 
 #include <version>
