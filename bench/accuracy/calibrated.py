@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whether a calibration from one half of measured runs brings the other half's error down.
 
-    bench/accuracy/calibrated.py [--program build/release/oomplan] [--exact EXACT.json] [--published MEASURED.json]
+    bench/accuracy/calibrated.py [--program build/release/oomplan] [--exact EXACT.json] [--published MEASURED.json] [--more MORE.json]
 
 For each source the runs are cut in two halves (every second one); `oomplan calibrate` fits from one, and the reserved
 peaks of the other are held against what was measured, as predicted and with the terms; then the other way round. Where the
@@ -9,7 +9,9 @@ runs contradict one another there are no terms, and the errors are those without
 trainer, all of them together; with --exact a list of {id, kind, played_mib, measured_mib}; and with --published the rows of
 peft's method_comparison/MetaMathQA that are plain LoRA or DoRA, as rows of the longest that it takes (their real ones are shorter),
 and those of transformers' guide to one GPU, whose figure is nvidia-smi's: context and reserved together, on a V100 in 2022.
-Where there are fewer than eight only each run by all others is shown.
+With --more the rows of Qwen's own table (README.md of its first release, 2023) that are LoRA in bf16 on one A100, without and
+with embeddings trained; the code of that model is its own, so a Qwen 1.5 of the same sizes stands for it, and what the figures are of
+is not said. Where there are fewer than eight only each run by all others is shown.
 
 Prints a row a source: median and 90th percentile of the error before and after, and the medians of each run by all others,
 which `oomplan calibrate` gives. Nothing is judged: exits 0.
@@ -186,11 +188,43 @@ def of_guide(program, path):
     return out
 
 
+QWEN = """micro_batch_size: 1
+gradient_accumulation_steps: 8
+weights_dtype: bf16
+autocast: bf16
+optimizer: adamw_foreach
+gradient_checkpointing: true
+attention: flash_attention_2
+adapter: lora
+adapter_dtype: bf16
+lora_rank: 64
+lora_dropout: 0.05
+lora_targets: [q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj]
+"""
+STANDS_FOR = {"Qwen/Qwen-1.8B-Chat": "Qwen/Qwen1.5-1.8B", "Qwen/Qwen-7B-Chat": "Qwen/Qwen1.5-7B", "Qwen/Qwen-14B-Chat": "Qwen/Qwen1.5-14B"}
+
+
+def of_qwen(program, path, method):
+    """One figure a row, taken for what was reserved."""
+    out = []
+    for run in json.loads(Path(path).read_text()):
+        if not run["source"].startswith("QwenLM/Qwen@") or run["n_gpus"] != 1 or run["method"] != method or run["model"] not in STANDS_FOR:
+            continue
+        said = f"model: {STANDS_FOR[run['model']]}\nsequence_length: {run['seq']}\n{QWEN}"
+        said += "modules_to_save: [embed_tokens, lm_head]\n" if method == "lora+embeddings" else ""
+        answer = estimated(program, run["id"], said, "a100-80gb")
+        if answer is not None:
+            allocated = answer["max_memory_allocated"]
+            out.append({"predicted": (allocated, answer["max_memory_reserved"]), "measured": (allocated, int(run["peak_gib"] * (1 << 30)))})
+    return out
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=str(on_gpu.ROOT / "build/release/oomplan"))
     parser.add_argument("--exact")
     parser.add_argument("--published")
+    parser.add_argument("--more")
     args = parser.parse_args()
     program = str(Path(args.program).resolve())
     runs = of_gpu(program)
@@ -204,6 +238,10 @@ def main():
     if args.published:
         rows.append(row(program, "peft, MetaMathQA", of_peft(program, args.published)))
         rows.append(row(program, "transformers' guide, nvidia-smi", of_guide(program, args.published)))
+    if args.more:
+        qwen = {method: of_qwen(program, args.more, method) for method in ("lora", "lora+embeddings")}
+        rows += [row(program, f"Qwen's table, {method}", runs) for method, runs in qwen.items()]
+        rows.append(row(program, "Qwen's table, both", sum(qwen.values(), [])))
     print("\n".join(filter(None, rows)))
 
 
