@@ -118,7 +118,7 @@ def main():
                 began = time.monotonic()
                 answer = ask()
                 native += (time.monotonic() - began) * len(answers)
-                taken += answer[3:]
+                taken += [(milliseconds, words) for milliseconds in answer[3:]]
                 answers.append((*answer[:3], report.read_bytes() if report.exists() else None))
             count += 1
             if answers[0] != answers[1]:
@@ -129,7 +129,8 @@ def main():
                     page = Page(options.page.resolve(), folder)
         taken.sort()
         print(f"{len(configs)} configs and {len(logs)} logs: {count} answers, {len(differ)} differ; the page's took "
-              f"{taken[len(taken) // 2]:.0f} ms at the median, {taken[-1]:.0f} at most; the program's {1000 * native / count:.0f} on average")
+              f"{taken[len(taken) // 2][0]:.0f} ms at the median, {taken[-1][0]:.0f} at most ({' '.join(taken[-1][1])}); the program's "
+              f"{1000 * native / count:.0f} on average")
     return 1 if differ else 0
 
 

@@ -27,8 +27,11 @@ function section(title, ...children) {
   page.append(out);
   return out;
 }
-/// A word of several may end a line at its joints.
-const breakable = text => String(text).split(/(?<=[_/])(?=\w)/).flatMap((part, i) => i ? [make("wbr"), part] : [part]);
+/// A line may end behind the joints of a name, and within what has none for long.
+function breakable(text) {
+  const parts = String(text).split(/(?<=[_/.:=>])(?=[^\s\d])|(?<=×)/).flatMap(part => part.match(/\S{1,18}|\s+/gu) ?? []);
+  return parts.flatMap((part, i) => i && !/\s/.test(part[0] + parts[i - 1][0]) ? [make("wbr"), part] : [part]);
+}
 function table(heads, rows) {
   const cell = (kind, item) => {
     const number = item !== null && typeof item === "object" && "number" in item;
