@@ -98,5 +98,5 @@ function phases(footprint) {
   rows.push({ strong: true, cells: ["total", ...columns.map(one => ({ number: size(one.total) }))] });
   rows.push(...buckets.filter(bucket => bucket === "paged").map(row));
   section("The highest moment of each phase", table(["", ...columns.map(one =>
-    ({ number: words(one.phase) + (one.step ? `, step ${one.step}` : "") }))], rows));
+    ({ number: words(one.phase) + (one.step ? `, step\u00a0${one.step}` : "") }))], rows));
 }
