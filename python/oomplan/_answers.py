@@ -288,7 +288,7 @@ class Diagnosis(Answer):
 
     @property
     def cause(self) -> str:
-        """The cause's id ("cuda_out_of_memory"); "unknown" where the text does not say."""
+        """The cause's id ("vram_exhausted", docs/diagnose.md); "unknown" where the text does not say."""
         return str(self._found["verdict"]["cause"])
 
     @property

@@ -1,6 +1,10 @@
 """Which texts are the first of their kind."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from hashlib import sha256
+from typing import Any
 
 from oomplan import _arguments, _libraries
 
@@ -8,7 +12,9 @@ _libraries.load()
 from oomplan import _native  # noqa: E402
 
 
-def deduplicate_indices(rows, existing_hashes=None, num_threads=0):
+def deduplicate_indices(
+    rows: Sequence[str], existing_hashes: Sequence[str] | None = None, num_threads: int = 0
+) -> tuple[list[int], list[str]]:
     """The indices of rows that differ from all before them, and their hashes: SHA-256 in hex, as fast-axolotl has them.
 
     Rows whose hash is in `existing_hashes` are left out. Within `rows` the 128-bit hash of oomplan's dedupe tells rows
@@ -24,12 +30,12 @@ def deduplicate_indices(rows, existing_hashes=None, num_threads=0):
     for digest in known:
         if not isinstance(digest, str):
             raise TypeError(f"existing_hashes are str, not {type(digest).__name__}")
-    known = set(known)
-    new = [(index, digest) for index, digest in zip(indices, hashes) if digest not in known]
+    old = set(known)
+    new = [(index, digest) for index, digest in zip(indices, hashes) if digest not in old]
     return [index for index, _ in new], [digest for _, digest in new]
 
 
-def _sequence(name, values):
+def _sequence(name: str, values: Any) -> tuple[str, ...]:
     """A tuple of what can be indexed: lists, arrays, but no sets or iterators."""
     if isinstance(values, (str, bytes, dict)) or not hasattr(type(values), "__getitem__"):
         raise TypeError(f"{name} is a sequence of str, not {type(values).__name__}")

@@ -11,7 +11,7 @@ import pathlib
 from oomplan._arrow_libraries import NAMES
 
 
-def load():
+def load() -> None:
     if NAMES is None:
         raise ImportError(
             "this oomplan was built without its reader of datasets, which needs pyarrow, simdjson and xxHash when it is"

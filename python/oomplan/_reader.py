@@ -1,8 +1,12 @@
 """Rows of a dataset as dicts of lists, a batch at a time."""
 
+from __future__ import annotations
+
 import json
 import os
 import pathlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from oomplan import _arguments, _libraries
 from oomplan._errors import DataError
@@ -27,8 +31,14 @@ PACKED = ("zst", "zstd", "gz", "gzip")
 
 
 def streaming_dataset_reader(
-    file_path, dataset_type, batch_size=1000, num_threads=4, *, budget="256MiB", on_error="stop"
-):
+    file_path: _arguments.Path,
+    dataset_type: str,
+    batch_size: int = 1000,
+    num_threads: int = 4,
+    *,
+    budget: str | int = "256MiB",
+    on_error: str = "stop",
+) -> Iterator[dict[str, list[Any]]]:
     """Yields batches of `batch_size` rows, each a dict of lists, while the file is read.
 
     `dataset_type` is a name of fast-axolotl's ("parquet", "jsonl.zst", "hf_dataset"), or "auto" for what is in the file.
@@ -44,7 +54,7 @@ def streaming_dataset_reader(
         yield batch
 
 
-def _files(path, dataset_type):
+def _files(path: str | bytes, dataset_type: str) -> tuple[list[bytes], str]:
     """The files to read and the format that each has."""
     if not isinstance(dataset_type, str):
         raise TypeError(f"dataset_type is a str, not {type(dataset_type).__name__}")
@@ -66,11 +76,11 @@ def _files(path, dataset_type):
     return paths, FORMATS[base]
 
 
-def _state_of(path):
+def _state_of(path: str | bytes) -> str:
     return os.path.join(os.fsdecode(path), "state.json")
 
 
-def _shards_of(path):
+def _shards_of(path: str | bytes) -> list[pathlib.Path]:
     """Of a folder that datasets.save_to_disk wrote, the files in their order."""
     folder = pathlib.Path(os.fsdecode(path))
     if os.path.exists(_state_of(path)):
@@ -85,14 +95,14 @@ def _shards_of(path):
     return found or [folder]
 
 
-def _names_of_files(shards):
+def _names_of_files(shards: Iterable[Any]) -> list[str]:
     names = [pathlib.Path(shard["filename"]).name for shard in shards]
     if not {"", ".."}.isdisjoint(names):
         raise ValueError("a folder is no file of data")
     return names
 
 
-def _listed(path, what, names):
+def _listed(path: pathlib.Path, what: str, names: Callable[[Any], list[str]]) -> list[str]:
     """The names that a file of JSON has."""
     try:
         with open(path, encoding="utf-8") as file:
@@ -101,5 +111,5 @@ def _listed(path, what, names):
         raise _bad(path, f"it names no {what}") from error
 
 
-def _bad(path, why):
+def _bad(path: pathlib.Path, why: str) -> DataError:
     return DataError(f"{path}: error: {why} [measure/bad-file]", "measure/bad-file", str(path))

@@ -4,10 +4,14 @@ The machines see the files under the same paths, and have oomplan installed. A f
 what goes from machine to machine is a row's hash, number and size. The result is that of `oomplan dedupe`.
 """
 
+from __future__ import annotations
+
 import functools
 import math
 import operator
 import os
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,12 +26,18 @@ from oomplan import _native  # noqa: E402
 ROWS_IN_PART = 1 << 20  # that one task compares: 28 MiB of hashes, and some times that to sort them
 
 
-def measure(paths, *, format="", budget="256MiB", on_error="stop"):
+Reading = tuple[str, str, bool]  # format, budget, whether rows that cannot be read are left out
+Paths = _arguments.Path | Iterable[_arguments.Path]
+
+
+def measure(paths: Paths, *, format: str = "", budget: str | int = "256MiB", on_error: str = "stop") -> dict[str, Any]:
     """Counts of all rows: `files`, `rows`, `decoded` bytes of their values, and per row `mean` and `longest`."""
     return _Corpus(paths, [], format, budget, on_error).counts()
 
 
-def dedupe(paths, *, key=(), format="", budget="256MiB", on_error="stop"):
+def dedupe(
+    paths: Paths, *, key: str | Iterable[str] = (), format: str = "", budget: str | int = "256MiB", on_error: str = "stop"
+) -> Deduped:
     """Finds the first of rows that are equal, or equal in the columns of `key`, in the order of the files."""
     return Deduped(_Corpus(paths, [key] if isinstance(key, str) else list(key), format, budget, on_error))
 
@@ -38,25 +48,25 @@ class Deduped:
     `kept` is a Dataset with a row for each row that is kept: `file`, an index into `files`, and `row`, its number there.
     """
 
-    def __init__(self, corpus):
+    def __init__(self, corpus: _Corpus) -> None:
         self._corpus = corpus
-        self.files = [os.fsdecode(file) for file in corpus.files]
-        self.rows = corpus.counts()["rows"]
-        self.kept = _kept(corpus.hashes, self.rows)
-        self.unique = self.kept.count()
+        self.files: list[str] = [os.fsdecode(file) for file in corpus.files]
+        self.rows: int = corpus.counts()["rows"]
+        self.kept: Any = _kept(corpus.hashes, self.rows)
+        self.unique: int = self.kept.count()
         self.duplicates = self.rows - self.unique
 
-    def indices(self):
+    def indices(self) -> Any:
         """The numbers of the rows kept over all files, from 0 and sorted, as `oomplan dedupe --indices` writes them."""
         first = np.concatenate([[0], np.cumsum(self._corpus.rows_of_files())])
         parts = [first[batch["file"]] + batch["row"] for batch in self.kept.iter_batches(batch_size=None)]
         return np.sort(np.concatenate(parts)) if parts else np.array([], np.int64)
 
-    def read(self, batch_size=1000):
+    def read(self, batch_size: int = 1000) -> Any:
         """The rows kept, as a Dataset, in no order; Arrow must have a type for each column."""
         files, states, reading = self._corpus.files, self._corpus.states, self._corpus.reading
 
-        def rows(numbers):
+        def rows(numbers: Any) -> Iterator[Any]:
             file = numbers["file"][0].as_py()
             return _rows_of_file(files[file], states[file], numbers["row"].to_numpy(), reading, batch_size)
 
@@ -67,7 +77,7 @@ class Deduped:
 class _Corpus:
     """Files and the hashes of their rows."""
 
-    def __init__(self, paths, key, format, budget, on_error):
+    def __init__(self, paths: Paths, key: list[str], format: str, budget: str | int, on_error: str) -> None:
         if len(key) > 63:
             raise ValueError("a key has at most 63 columns")
         self.files = _native.shards(_arguments.paths(paths))
@@ -83,7 +93,7 @@ class _Corpus:
         self.summary = pa.concat_tables(tables or [SUMMARY.empty_table()]).to_pydict()
         self._check_key()
 
-    def counts(self):
+    def counts(self) -> dict[str, Any]:
         rows, decoded = sum(self.summary["rows"]), sum(self.summary["decoded"])
         return {
             "files": len(self.files),
@@ -93,12 +103,12 @@ class _Corpus:
             "longest": max(self.summary["longest"], default=0),
         }
 
-    def rows_of_files(self):
+    def rows_of_files(self) -> Any:
         out = np.zeros(len(self.files), np.int64)
         np.add.at(out, np.array(self.summary["file"], np.int64), self.summary["rows"])
         return out
 
-    def _check_key(self):
+    def _check_key(self) -> None:
         seen = functools.reduce(operator.or_, self.summary["seen"], 0)
         missing = [name for i, name in enumerate(self.key) if not seen >> i & 1]
         if missing:
@@ -111,14 +121,14 @@ class _Corpus:
 class _Hashes(ray.data.Datasource):
     """A task a file."""
 
-    def __init__(self, files, reading, key):
+    def __init__(self, files: list[bytes], reading: Reading, key: list[str]) -> None:
         super().__init__()
         self._files, self._reading, self._key = files, reading, key
 
-    def estimate_inmemory_data_size(self):
+    def estimate_inmemory_data_size(self) -> None:
         return None
 
-    def get_read_tasks(self, parallelism, per_task_row_limit=None, data_context=None):
+    def get_read_tasks(self, parallelism: int, per_task_row_limit: Any = None, data_context: Any = None) -> list[Any]:
         from ray.data.block import BlockMetadata
 
         unknown = BlockMetadata(num_rows=None, size_bytes=None, input_files=None, exec_stats=None)
@@ -141,7 +151,7 @@ SCHEMA = pa.schema(
 SUMMARY = pa.schema([(name, pa.int64()) for name in ("file", "rows", "decoded", "longest", "seen")])
 
 
-def _hashes_of_file(index, file, reading, key):
+def _hashes_of_file(index: int, file: bytes, reading: Reading, key: list[str]) -> Iterator[Any]:
     reader = _native.HashReader([file], *reading, key)
     first = 0
     while (batch := reader.next()) is not None:
@@ -165,7 +175,7 @@ def _hashes_of_file(index, file, reading, key):
         yield SCHEMA.empty_table()
 
 
-def _summary(block):
+def _summary(block: Any) -> Any:
     """A row for each file in the block, or more than one."""
     file, size = block["file"].to_numpy(), block["size"].to_numpy()
     if not len(file):
@@ -184,14 +194,14 @@ def _summary(block):
     )
 
 
-def _partitions(wanted):
+def _partitions(wanted: int) -> int:
     return max(1, min(wanted, 256))
 
 
-def _kept(hashes, rows):
+def _kept(hashes: Any, rows: int) -> Any:
     parts = max(1, math.ceil(rows / ROWS_IN_PART))
 
-    def with_part(block):
+    def with_part(block: Any) -> Any:
         part = (block["high"].to_numpy() >> np.uint64(32)) * np.uint64(parts) >> np.uint64(32)
         return block.drop_columns(["size", "seen"]).append_column("part", pa.array(part.astype(np.int64)))
 
@@ -203,7 +213,7 @@ def _kept(hashes, rows):
     )
 
 
-def _firsts(rows):
+def _firsts(rows: Any) -> Any:
     """Of rows that may be equal, the first of each kind."""
     high, low, file, row = (rows[name].to_numpy() for name in ("high", "low", "file", "row"))
     order = np.lexsort((row, file, low, high))
@@ -213,7 +223,7 @@ def _firsts(rows):
     return pa.table({"file": file[order][new], "row": row[order][new]})
 
 
-def _state_of(file):
+def _state_of(file: bytes) -> tuple[int, int] | None:
     """By which a second look can tell whether it changed."""
     try:
         status = os.stat(file)
@@ -222,7 +232,7 @@ def _state_of(file):
     return status.st_size, status.st_mtime_ns
 
 
-def _rows_of_file(file, state, kept, reading, batch_size):
+def _rows_of_file(file: bytes, state: tuple[int, int] | None, kept: Any, reading: Reading, batch_size: int) -> Iterator[Any]:
     if _state_of(file) != state:
         raise _changed(file)
     kept = np.sort(kept)
@@ -237,6 +247,6 @@ def _rows_of_file(file, state, kept, reading, batch_size):
         raise _changed(file)
 
 
-def _changed(file):
+def _changed(file: bytes) -> DataError:
     path = os.fsdecode(file)
     return DataError(f"{path}: error: it changed since it was read [measure/changed]", "measure/changed", path)
