@@ -41,13 +41,16 @@ CONFIG = {
 }
 
 
-def _is_modelled():
+def _is_modelled(*packages):
     asked = {"model_name_or_path": "gpt2", "max_length": 64}
-    return oomplan.estimate(asked, trainer="sft", dialect="hf", framework=f"trl=={trl.__version__}").code == 0
+    versions = [f"{package.__name__}=={package.__version__}" for package in packages]
+    return oomplan.estimate(asked, trainer="sft", dialect="hf", framework=versions).code == 0
 
 
-# What TRL's own configs come to, of the TRL that is installed.
-of_modelled_trl = unittest.skipUnless(_is_modelled(), f"TRL {trl.__version__} is not modelled")
+# What configs come to with the transformers and the TRL that are installed: others have no prediction, which the first test without one
+# of these says.
+of_modelled = unittest.skipUnless(_is_modelled(transformers), f"transformers {transformers.__version__} is not modelled")
+of_modelled_trl = unittest.skipUnless(_is_modelled(transformers, trl), f"TRL {trl.__version__} with this transformers is not modelled")
 
 
 def model():
@@ -121,6 +124,7 @@ class Callbacks(unittest.TestCase):
     def records(self):
         return [json.loads(line) for line in (self.where / "runs.jsonl").read_text().splitlines()]
 
+    @of_modelled
     def test_writes_the_prediction_and_each_moment(self):
         self.trainer(self.callback(), eval_strategy="steps", eval_steps=2).train()
         found = self.records()
@@ -130,6 +134,7 @@ class Callbacks(unittest.TestCase):
         self.assertEqual(found[0]["verdict"], "fits")
         self.assertIn("predicted: ", self.log.getvalue())
 
+    @of_modelled
     def test_the_prediction_is_that_of_the_same_config(self):
         callback = self.callback()
         trainer = self.trainer(callback)
@@ -139,6 +144,7 @@ class Callbacks(unittest.TestCase):
         parameters = sum(one.numel() for one in trainer.model.parameters())
         self.assertEqual(alone.parameters, parameters)
 
+    @of_modelled
     def test_warns_where_it_does_not_fit(self):
         small = OomplanCallback("600MiB", None, set={"sequence_length": 16, "per_device_train_batch_size": 65536})
         self.trainer(small).train()
@@ -185,6 +191,7 @@ class Callbacks(unittest.TestCase):
         self.assertTrue(found, err.getvalue())
         return to_do, not_to_do
 
+    @of_modelled
     def test_a_diagnosis_advises_nothing_that_is_on(self):
         to_do, not_to_do = self.diagnosed(self.callback())
         self.assertIn("gradient-checkpointing", to_do)
@@ -192,6 +199,7 @@ class Callbacks(unittest.TestCase):
         self.assertNotIn("gradient-checkpointing", to_do)
         self.assertIn("It changes nothing in the config, where gradient_checkpointing is true", not_to_do)
 
+    @of_modelled
     def test_a_diagnosis_has_the_fixes_of_the_config(self):
         changed = {"sequence_length": 16, "per_device_train_batch_size": 262144}
         to_do, rest = self.diagnosed(OomplanCallback("rtx-4090", None, set=changed))
