@@ -123,8 +123,8 @@ Result<std::string> git(const std::vector<std::string>& arguments, std::size_t m
   question.close_in();
   pid_t child = 0;
   if (failed == 0)
-    failed = posix_spawnp(&child, "git", Actions(question.out(), answer.in()).get(), nullptr, argv.data(),
-                          environment());
+    failed =
+        posix_spawnp(&child, "git", Actions(question.out(), answer.in()).get(), nullptr, argv.data(), environment());
   if (failed != 0) return refused(std::string("cannot run git: ") + std::strerror(failed));
   answer.close_in();
   const std::string out = read_up_to(answer.out(), most);
