@@ -17,6 +17,8 @@ FOLDER = Path(__file__).resolve().parent.parent / "models/architectures"
 THEIRS = {
     "sequence_classification": auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
     "token_classification": auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
+    "question_answering": auto.MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES,
+    "multiple_choice": auto.MODEL_FOR_MULTIPLE_CHOICE_MAPPING_NAMES,
 }
 
 

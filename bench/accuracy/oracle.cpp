@@ -45,8 +45,9 @@ std::string unsupported_option(const json& c) {
 /// A model that was measured with another head than that of its family here.
 std::string unsupported_head(const json& model) {
   const std::string arch = model.value("arch", "causal");
-  constexpr std::array<std::string_view, 13> known{"causal", "mlm",   "seqcls", "tokcls",   "seq2seq", "vlm", "alm",
-                                                   "speech", "image", "seg",    "audiocls", "ctc",     "dual"};
+  constexpr std::array<std::string_view, 15> known{"causal", "mlm",      "seqcls", "tokcls", "seq2seq",
+                                                   "vlm",    "alm",      "qa",     "speech", "image",
+                                                   "seg",    "audiocls", "ctc",    "dual",   "mc"};
   return std::ranges::count(known, arch) > 0 ? "" : "arch " + arch;
 }
 
@@ -56,6 +57,8 @@ HeadKind head_of(const json& model) {
   return of_pictures        ? HeadKind::image_classifier
          : arch == "seqcls" ? HeadKind::sequence_classifier
          : arch == "tokcls" ? HeadKind::token_classifier
+         : arch == "qa"     ? HeadKind::question_answering
+         : arch == "mc"     ? HeadKind::multiple_choice
                             : HeadKind::language_model;
 }
 
@@ -206,6 +209,7 @@ TrainingPlan plan_of(const json& c) {
   p.batch.micro_batch_size.value = c.value("micro_batch", 1);
   p.batch.sequence_length.value = c.value("seq_len", 128);
   if (c.contains("samples")) p.batch.sequence_length.value = c.at("samples");
+  p.model.choices.value = c.value("choices", 0);
   p.batch.target_length.value = c.value("tgt_len", c.contains("samples") ? 64 : 0);
   p.batch.gradient_accumulation_steps.value = c.value("grad_accum", 1);
   const bool bf16_base = precision == "bf16_pure" || c.value("base_bf16", false);
@@ -214,6 +218,8 @@ TrainingPlan plan_of(const json& c) {
   p.adapter.kind.value = method == "full" ? Adapter::none : Adapter::lora;
   p.adapter.rank.value = c.value("lora_r", 16);
   p.adapter.targets.value = targets_of(c);
+  for (const int layer : c.value("lora_layers", std::vector<int>()))
+    p.adapter.layers.value.push_back(std::to_string(layer));
   p.adapter.dropout.value = c.value("lora_dropout", 0.0);
   p.adapter.dtype.value = c.value("adapter_fp32", true) ? AdapterDType::fp32 : AdapterDType::as_base;
   p.quantization.kind.value = method == "qlora" ? Quantization::nf4 : Quantization::none;

@@ -136,15 +136,23 @@ bool switches_on(const Node& value) {
   return value.as_number().value_or(0) != 0;
 }
 
+/// The method by which the checkpoint's weights are quantised; empty: they are not.
+std::string quantized_by(const Document& config) {
+  const Node* quantized = config.root.find("quantization_config");
+  if (quantized == nullptr || quantized->kind == Node::Kind::null) return {};
+  const Node* method = quantized->find("quant_method");
+  return method == nullptr ? "unnamed" : method->text;
+}
+
+constexpr std::string_view can_be_unpacked = "mxfp4";
+
 /// Features that change memory and that no op plays: weights quantised in the checkpoint, and those that the
 /// architecture file names under `not_played` by the key that switches them on.
 std::vector<std::string> not_played(const Document& config, Fields& fields) {
   std::vector<std::string> out;
-  const Node* quantized = config.root.find("quantization_config");
-  if (quantized != nullptr && quantized->kind != Node::Kind::null) {
-    const Node* method = quantized->find("quant_method");
-    out.push_back("weights quantized in the checkpoint" + (method == nullptr ? "" : " (" + method->text + ")"));
-  }
+  const std::string method = quantized_by(config);
+  if (!method.empty() && method != can_be_unpacked)
+    out.push_back("weights quantized in the checkpoint" + (method == "unnamed" ? "" : " (" + method + ")"));
   const Node* features = fields.find("not_played");
   for (std::size_t i = 0; features != nullptr && i < features->entries.size(); ++i) {
     const Entry& feature = features->entries[i];
@@ -254,12 +262,21 @@ Diagnostic unknown(const Document& config, const Node& model_type, const Catalog
                   has_code ? "" : "known: " + joined(known_model_types(catalog), " and ") + ".");
 }
 
+/// Of a model of parts that has a file of its own for such a tower: both names ("llava_pixtral").
+std::optional<DataFile> file_of_tower(const Document& config, const std::string& type, const Catalog& catalog) {
+  const Node* tower = config.root.find("vision_config");
+  const Node* kind = tower == nullptr ? nullptr : tower->find("model_type");
+  if (kind == nullptr) return std::nullopt;
+  return find_file("architectures", type + "_" + kind->text, catalog);
+}
+
 }  // namespace
 
 Result<DataFile> architecture_file(const Document& config, const Catalog& catalog) {
   const Node* type = config.root.find("model_type");
   if (type == nullptr || type->kind == Node::Kind::null)
     return error_in(config, "catalog/missing-key", "\"model_type\" is missing");
+  if (std::optional<DataFile> of_both = file_of_tower(config, type->text, catalog)) return *std::move(of_both);
   if (std::optional<DataFile> same_name = find_file("architectures", type->text, catalog)) return *std::move(same_name);
   for (const DataFile& file : mentioning(type->text, files_in("architectures", catalog)))
     if (const auto types = model_types_of(file); std::find(types.begin(), types.end(), type->text) != types.end())
@@ -319,6 +336,8 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   out.names_dtype = dtype != nullptr;
   out.unseen_dtype = dtype != nullptr && dtype->text == "unseen";
   if (dtype != nullptr && !out.unseen_dtype) out.checkpoint_dtype = checkpoint_dtype(config, *dtype, errors);
+  if (quantized_by(config) == can_be_unpacked) out.packed = can_be_unpacked;
+  out.unseen_dtype = out.unseen_dtype || (!out.packed.empty() && !out.names_dtype);
   out.not_played = not_played(config, fields);
   out.router_logits = declares(fields, "output_router_logits");
   if (fields.find("block_class") != nullptr) out.block_class = fields.text("block_class");

@@ -10,6 +10,8 @@ namespace oomplan::cli {
 struct Launched {
   std::string trainer{};  ///< Of trainer_names; "" where the command does not say.
   std::string words{};    ///< "trl dpo".
+  /// What the script alone says of its run, as --set takes it ("plan.head=question_answering").
+  std::vector<std::string> facts{};
 };
 
 /// `trl dpo …`, `python -m trl.scripts.dpo …`, and the scripts of TRL's and transformers' examples by their names.

@@ -64,7 +64,28 @@ Tensor Builder::weight(const std::string& name, const Dims& sizes, Part part) {
 Tensor Builder::own_weight(const std::string& name, const Dims& sizes, Part part) {
   const DType dtype = own_dtype.value_or(facts.fp32_norms && is_raised(name) ? DType::fp32 : facts.weights);
   loads(name, saturating_mul(sizes.product(), bytes_of(dtype)));
-  return register_weight(name, sizes, dtype, part, unfrozen(name));
+  const bool packed = facts.unpacks && part == Part::expert && sizes.size() == 3;
+  const bool trains = unfrozen(name);
+  return packed ? unpacked(name, sizes, dtype, trains) : register_weight(name, sizes, dtype, part, trains);
+}
+
+// transformers/integrations/mxfp4.py: _convert_moe_packed_tensors, whose last line copies what it made in the order of
+// the checkpoint; two values a byte and a scale for 32 of them, at most so many scales at once.
+Tensor Builder::unpacked(const std::string& name, const Dims& sizes, DType dtype, bool trains) {
+  constexpr std::int64_t most_scales = 32768 * 1024;
+  const std::int64_t values = sizes.product();
+  const std::int64_t scales = values / 32;
+  const Tensor blocks = torch.empty({values / 2}, DType::uint8, "mxfp4::blocks");
+  const Tensor packed_scales = torch.empty({scales}, DType::uint8, "mxfp4::scales");
+  const Tensor exponents = torch.empty({scales}, DType::int32, "aten::sub");
+  const Tensor out = torch.empty({values}, dtype, "aten::empty");
+  {
+    const std::int64_t half = std::min(scales, most_scales) * 16;
+    const Tensor index = torch.empty({half}, DType::int32, "aten::_to_copy");
+    const Tensor wide = torch.empty({half}, DType::int64, "aten::_to_copy");
+    const Tensor looked_up = torch.empty({half}, dtype, "aten::index");
+  }
+  return register_weight(name, sizes, dtype, Part::expert, trains);
 }
 
 Tensor Builder::frozen(const std::string& name, const Dims& sizes, Part part) {
@@ -157,6 +178,13 @@ bool Builder::unfrozen(const std::string& name) {
   return any;
 }
 
+// peft/tuners/tuners_utils.py: check_target_module_exists, by the first number in a name. Layers of which some carry
+// adapters and others none are not folded.
+bool Builder::in_lora_layer(const std::string& full) const {
+  if (facts.lora_layers.empty()) return true;
+  return full.find(".*.") != std::string::npos && std::ranges::count(facts.lora_layers, first_layer) > 0;
+}
+
 bool Builder::targeted(const std::string& name, bool in_all_linear) {
   const std::string full = path(name);
   if (facts.lora_pattern) {
@@ -164,6 +192,7 @@ bool Builder::targeted(const std::string& name, bool in_all_linear) {
     if (here) matched_targets_.insert(facts.lora_targets.front());
     return here;
   }
+  if (!in_lora_layer(full)) return false;
   bool any = false;
   const bool left_out = std::ranges::count(facts.unadapted, full.substr(full.rfind('.') + 1)) > 0;
   for (const std::string& target : facts.lora_targets) {
@@ -212,8 +241,8 @@ void Builder::play_no_adapter(const std::string& name, std::string_view what) {
   problems.push_back(std::move(d));
 }
 
-Tensor Builder::embedding(const std::string& name, const Dims& sizes) {
-  play_no_adapter(name, "an embedding");
+Tensor Builder::embedding(const std::string& name, const Dims& sizes, bool adapts) {
+  if (!adapts) play_no_adapter(name, "an embedding");
   return weight(name + ".weight", sizes, Part::embedding);
 }
 

@@ -6,10 +6,12 @@
 
 #include "expert_targets.hpp"
 #include "facts.hpp"
+#include "head_checks.hpp"
 #include "loss_checks.hpp"
 #include "media_checks.hpp"
 #include "mesh.hpp"
 #include "oomplan/catalog/catalog.hpp"
+#include "oomplan/plan/texts.hpp"
 #include "own_models.hpp"
 #include "play.hpp"
 #include "teacher.hpp"
@@ -41,13 +43,14 @@ Diagnostic too_large(const std::string& what, const Origin& origin) {
 std::int64_t evaluation_tokens(const TrainingPlan& plan) {
   const std::int64_t rows = plan.evaluation.rows.value;
   const std::int64_t length = plan.evaluation.length.value;
-  return saturating_mul(rows > 0 ? rows : plan.batch.micro_batch_size.value,
-                        length > 0 ? length : plan.batch.sequence_length.value);
+  const std::int64_t texts = saturating_mul(rows > 0 ? rows : plan.batch.micro_batch_size.value, texts_in_row(plan));
+  return saturating_mul(texts, length > 0 ? length : plan.batch.sequence_length.value);
 }
 
 void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
   const std::int64_t longest_row = std::max(plan.batch.sequence_length.value, plan.batch.target_length.value);
-  if (saturating_mul(plan.batch.micro_batch_size.value, longest_row) > most_tokens) {
+  const std::int64_t texts = saturating_mul(plan.batch.micro_batch_size.value, texts_in_row(plan));
+  if (saturating_mul(texts, longest_row) > most_tokens) {
     errors.push_back(too_large_batch(plan));
   }
   if (plan.evaluation.evaluates.value && evaluation_tokens(plan) > most_tokens) {
@@ -127,55 +130,12 @@ void check_patterns(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
-bool has_head(const Architecture& architecture, Task task) {
-  if (task == architecture.task) return true;
-  const bool scores = architecture.task == Task::causal_lm && architecture.sequence_classifier;
-  return (scores && task == Task::sequence_classification) ||
-         std::ranges::count(architecture.heads, task, &std::pair<Task, OpSpec>::first) > 0;
-}
-
-/// A script asks for the head of its checkpoint as a rule, and no key of a trainer says so.
-Diagnostic other_head(const TrainingPlan& plan, const Architecture& architecture) {
-  Diagnostic d = unmodelled(
-      fmt::format("{}: {} is not the one that the config asks for", architecture.source, architecture.other_head),
-      plan.model.name.origin);
-  d.hint = "head says what is trained: sequence_classifier, token_classifier, image_classifier or language_model";
-  return d;
-}
-
 /// In what the run would load the weights.
 Diagnostic unseen_dtype(const TrainingPlan& plan, const Architecture& architecture) {
   Diagnostic d = unmodelled(fmt::format("{}: the dtype of its checkpoint was not seen", architecture.source),
                             plan.precision.weights_dtype.origin);
   d.hint = "weights_dtype says it: bf16, fp16 or fp32";
   return d;
-}
-
-/// What a model is trained for, and what no run of that showed.
-void check_task(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
-  const Setting<HeadKind>& head = plan.model.head;
-  const Task task = task_of(plan, architecture);
-  const auto cannot = [&](const std::string& what, const Origin& origin) {
-    errors.push_back(unmodelled(what + " is not modelled yet", origin));
-  };
-  if (!architecture.other_head.empty() && head.value == HeadKind::language_model) {
-    const bool said = head.origin.is_said();
-    if (!said) errors.push_back(other_head(plan, architecture));
-  }
-  const std::string name(head_names[static_cast<std::size_t>(head.value)]);
-  if (!has_head(architecture, task)) cannot(fmt::format("a {} of {}", name, architecture.model_type), head.origin);
-  if (task == Task::causal_lm || task == Task::masked_lm) return;
-  if (plan.recipe.kind.value != RecipeKind::supervised) {
-    cannot(fmt::format("{} of a model for {}", name_of(plan.recipe.kind.value),
-                       task_names[static_cast<std::size_t>(task)]),
-           plan.recipe.kind.origin);
-  }
-  if (plan.recipe.label_smoothing.value) {
-    cannot("label smoothing of a classifier or an encoder-decoder", plan.recipe.label_smoothing.origin);
-  }
-  if (is_fsdp(plan.mesh.sharding.value)) {
-    cannot("FSDP of a classifier or an encoder-decoder", plan.mesh.sharding.origin);
-  }
 }
 
 // With adapters the sum with the noise stands beside the embedding's output; elsewhere it is gone at once. Which module
@@ -310,6 +270,28 @@ void check_targets(const TrainingPlan& plan, const Architecture& architecture, D
   errors.push_back(unmodelled(refused + " is not modelled", plan.adapter.targets.origin));
 }
 
+/// Of LoRA on some layers alone, what peft refuses and what no run showed.
+void check_lora_layers(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const AdapterFacts& adapter = plan.adapter;
+  if (adapter.kind.value == Adapter::none || adapter.layers.value.empty()) return;
+  const auto cannot = [&](const std::string& what) {
+    errors.push_back(unmodelled("LoRA on some layers " + what + " is not modelled yet", adapter.layers.origin));
+  };
+  // Axolotl hands peft the names that all-linear stands for.
+  const std::vector<std::string>& targets = adapter.targets.value;
+  const bool all = targets == std::vector<std::string>{"all-linear"} && !plan.framework.starts_with("axolotl ");
+  if (all || is_expression(targets)) cannot("beside all-linear or an expression, which peft refuses together,");
+  const bool plain = architecture.body.size() == 1 && architecture.body.front().groups == 0;
+  if (!plain)
+    cannot("of " + architecture.model_type + ", which has more than one stack, or layers that share weights,");
+  if (!adapter.target_parameters.value.empty() || !architecture.expert_names.empty()) cannot("of a mixture of experts");
+  const KernelFacts& k = plan.kernels;
+  if (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value) cannot("with fused LoRA kernels");
+  if (k.unsloth.value != UnslothLayers::none) cannot("by Unsloth");
+  const Sharding sharding = plan.mesh.sharding.value;
+  if (sharding != Sharding::none && sharding != Sharding::ddp) cannot("of a model that is spread over ranks");
+}
+
 /// What no run of TRL's trainers showed, or what they refuse, however the plan came to it.
 void check_preference(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (!plan.unmodelled.empty()) return;  // The config's keys say it better.
@@ -378,7 +360,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
                                             task_names[static_cast<std::size_t>(task_of(plan, architecture))]),
                                 plan.recipe.loss.origin));
   }
-  check_task(plan, architecture, errors);
+  check_head(plan, architecture, errors);
   check_body(plan, architecture, errors);
   check_flash(plan, architecture, errors);
   check_noise(plan, architecture, errors);
@@ -396,10 +378,11 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_images(plan, architecture, errors);
   check_mesh(plan, architecture, errors);
   check_tensor_parallel(plan, architecture, errors);
-  check_weights(plan, errors);
+  check_weights(plan, architecture, errors);
   check_vocabulary(plan, architecture, errors);
   check_own_models(plan, architecture, errors);
   check_targets(plan, architecture, errors);
+  check_lora_layers(plan, architecture, errors);
   if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {
     errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));
   }

@@ -33,13 +33,12 @@ Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::i
   if (!facts) return facts.errors();
   // DeepSpeed's buckets are full at some layer, wherever that is.
   const bool folds = !is_zero(plan.mesh.sharding.value);
-  const std::int64_t every = plan.checkpointing.on.value ? plan.checkpointing.every.value : 1;
   bool has_loops = true;
   for (const Folding fold : {Folding{true, true}, Folding{false, true}, Folding{true, false}, Folding{}}) {
     // Without loops the first was played with layers alone folded.
     if ((fold.layers && !folds) || (!has_loops && (fold.layers || fold.loops))) continue;
-    Repetition repetition = fold.layers ? Repetition::folded(architecture, plan.recipe.trained_layers.value, every)
-                                        : Repetition::whole_of(architecture);
+    Repetition repetition =
+        fold.layers ? Repetition::folded(architecture, by_number(plan)) : Repetition::whole_of(architecture);
     auto run = play_run(plan, *facts, architecture, repetition, shard, fold.loops);
     if (!run) return run.errors();
     const std::vector<Loops::Loop>& loops = (*run)->torch.loops.all();

@@ -7,6 +7,8 @@
 #include "expert_targets.hpp"
 #include "objective.hpp"
 #include "oomplan/catalog/catalog.hpp"
+#include "oomplan/core/bytes.hpp"
+#include "oomplan/plan/texts.hpp"
 #include "pictures.hpp"
 #include "play.hpp"
 #include "policies/mixed_dtype.hpp"
@@ -62,6 +64,15 @@ Images images_of(const TrainingPlan& plan, const Architecture& architecture) {
   return out;
 }
 
+/// Where LoRA on the embedding was held against runs: others load it otherwise, or have functions of their own for it.
+bool adapts_embeddings(const TrainingPlan& plan) {
+  constexpr std::array<std::string_view, 2> trainers{"trl ", "transformers "};
+  const auto is_of = [&](std::string_view whose) { return plan.framework.starts_with(whose); };
+  const bool known = plan.framework.empty() || std::ranges::any_of(trainers, is_of);
+  const Sharding sharding = plan.mesh.sharding.value;
+  return known && !plan.adapter.dora.value && (sharding == Sharding::none || sharding == Sharding::ddp);
+}
+
 /// DeepSpeed's engine casts the model that it is given, adapters and all.
 void cast_as_engine(const TrainingPlan& plan, Facts& f) {
   const auto held = resolved(plan.mesh.zero_dtype.value);
@@ -96,6 +107,19 @@ DType loaded_dtype(const TrainingPlan& plan, const Architecture& architecture) {
   return DType::fp32;
 }
 
+std::vector<std::int64_t> lora_layers_of(const TrainingPlan& plan) {
+  std::vector<std::int64_t> out;
+  if (plan.adapter.kind.value == Adapter::none) return out;
+  for (const std::string& number : plan.adapter.layers.value) out.push_back(std::stoll(number));
+  return out;
+}
+
+ByNumber by_number(const TrainingPlan& plan) {
+  return {.trained_layers = plan.recipe.trained_layers.value,
+          .checkpoint_every = plan.checkpointing.on.value ? plan.checkpointing.every.value : 1,
+          .lora_layers = lora_layers_of(plan)};
+}
+
 Task task_of(const TrainingPlan& plan, const Architecture& architecture) {
   switch (plan.model.head.value) {
     case HeadKind::language_model:
@@ -106,6 +130,10 @@ Task task_of(const TrainingPlan& plan, const Architecture& architecture) {
       return Task::token_classification;
     case HeadKind::image_classifier:
       return Task::classification;
+    case HeadKind::question_answering:
+      return Task::question_answering;
+    case HeadKind::multiple_choice:
+      return Task::multiple_choice;
   }
   return architecture.task;
 }
@@ -122,7 +150,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   Facts f;
   f.tensor_parallel = {std::max<std::int64_t>(plan.mesh.tensor_parallel.value, 1), plan.mesh.sequence_parallel.value,
                        plan.mesh.loss_parallel.value};
-  f.batch = plan.batch.micro_batch_size.value;
+  f.choices = texts_in_row(plan);
+  f.batch = saturating_mul(plan.batch.micro_batch_size.value, f.choices);
   f.length = plan.batch.sequence_length.value;
   f.images = images_of(plan, architecture);
   if (!architecture.processor.op.empty() && f.images.count > 0) {
@@ -141,6 +170,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lora = plan.adapter.kind.value == Adapter::lora;
   f.lora_rank = plan.adapter.rank.value;
   f.lora_targets = plan.adapter.targets.value;
+  if (f.lora) f.lora_layers = lora_layers_of(plan);
+  f.adapts_embeddings = adapts_embeddings(plan);
   f.update = plan.adapter.update.value;
   f.target_parameters = plan.adapter.target_parameters.value;
   name_experts(architecture, f);
@@ -194,6 +225,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.fake_group = plan.quantization.fake_group.value;
   f.double_quantized = plan.quantization.double_quantization.value;
   f.quantized_experts = plan.quantization.experts.value;
+  f.unpacks = !architecture.packed.empty() && plan.quantization.dequantized.value == Dequantized::on_device;
   f.packed_as = packed_as(plan);
   f.quantized_compute = plan.quantization.compute_dtype.value;
   f.checkpointing = plan.checkpointing.on.value;
@@ -235,7 +267,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.labels = plan.model.labels.value > 0 ? plan.model.labels.value : architecture.labels;
   f.vocabulary = plan.model.vocabulary.value;
   f.mean_resizing = plan.model.mean_resizing.value;
-  f.target_length = plan.batch.target_length.value > 0 ? plan.batch.target_length.value : f.length;
+  const bool targets = plan.batch.target_length.value > 0 && !labels_rows(f.task);
+  f.target_length = targets ? plan.batch.target_length.value : f.length;
   f.evaluation_objective = find_objective(f.objective->evaluated, f.task);
   f.evaluates = plan.evaluation.evaluates.value;
   const LigerParts& liger = architecture.liger;

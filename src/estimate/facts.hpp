@@ -50,6 +50,7 @@ struct Facts {
   Rows rows = Rows::tokens;
   Task task = Task::causal_lm;  ///< What it is trained to do: its architecture's task, or that of another head.
   std::int64_t labels = 2;      ///< Of a classifier.
+  std::int64_t choices = 1;     ///< Rows of `batch` that are one of the plan's: the texts of multiple choice.
   std::int64_t vocabulary = 0;  ///< As ModelFacts has it.
   bool mean_resizing = false;
   std::int64_t target_length = 1;  ///< Of an encoder-decoder's labels.
@@ -63,6 +64,8 @@ struct Facts {
   DType adapter = DType::fp32;            ///< Over a layer that is not quantised.
   DType quantized_adapter = DType::fp32;  ///< Over one that is.
   std::vector<std::string> lora_targets{};
+  bool adapts_embeddings = false;           ///< Where the loop asks the embedding for a gradient once peft is done.
+  std::vector<std::int64_t> lora_layers{};  ///< Empty: all, and what stands in none.
   Location lora_targets_at{};
   std::vector<std::string> unadapted{};          ///< Names that all-linear leaves out: peft has them for the experts'.
   std::vector<std::string> target_parameters{};  ///< Of which each is the end of a parameter's name.
@@ -91,6 +94,7 @@ struct Facts {
   bool lightning = false;       ///< Or Lightning's subclass of Linear4bit, which the head is one of too.
   bool double_quantized = false;
   bool gemm_4bit = false;            ///< bitsandbytes multiplies by 4 bits in one op, as from 0.50 on.
+  bool unpacks = false;              ///< Experts' parameters are made whole on the device as they are loaded.
   bool quantized_experts = false;    ///< Experts' parameters too, in 4 bits or 8.
   std::int64_t checkpoint = 0;       ///< As QuantizationFacts has it.
   std::optional<DType> packed_as{};  ///< What 4-bit weights' bytes are called, where that is a floating type.
@@ -148,6 +152,12 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
 
 /// What the model is loaded in.
 DType loaded_dtype(const TrainingPlan& plan, const Architecture& architecture);
+
+/// Of a plan with an adapter, the layers that alone carry it.
+std::vector<std::int64_t> lora_layers_of(const TrainingPlan& plan);
+
+/// What is done to some layers by their number.
+ByNumber by_number(const TrainingPlan& plan);
 
 Task task_of(const TrainingPlan& plan, const Architecture& architecture);
 

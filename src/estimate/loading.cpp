@@ -181,7 +181,7 @@ std::vector<Event> taken(std::vector<Event>& events, const std::set<StorageId>& 
 void Builder::finish_loading() {
   std::vector<Event>& events = torch.recorder.events;
   const bool quantizes = facts.quantized && facts.bitsandbytes && !facts.lightning;
-  if (quantizes) load_in_order();
+  if (quantizes || facts.unpacks) load_in_order();
   // peft adds the adapters to a model that is there, and then the copies (peft_model.py: PeftModel.__init__).
   const std::vector<Event> adapters = taken(events, of_adapters_);
   const std::vector<Event> copies = taken(events, of_copies_);

@@ -126,7 +126,7 @@ struct Stream {
   Tensor attention_mask{};  ///< As the collator makes it: 1 where a token is real.
   Tensor labels{};
   Tensor pixels{};             ///< As the processor hands them.
-  std::vector<Tensor> sent{};  ///< What else of images is in the batch.
+  std::vector<Tensor> sent{};  ///< What else is in the batch.
   Seen seen{};
   Tensor taken{};                      ///< In a tower: the output of the layer that Segment::taken names.
   std::vector<Tensor> taken_states{};  ///< Where it names several: of each.
@@ -205,8 +205,8 @@ class Builder {
   Tensor weight(const std::string& name, const Dims& sizes, Part part);
   /// One that is never trained (torch.nn.Embedding with _freeze).
   Tensor frozen(const std::string& name, const Dims& sizes, Part part);
-  /// The weight of an nn.Embedding.
-  Tensor embedding(const std::string& name, const Dims& sizes);
+  /// The weight of an nn.Embedding. `adapts`: its caller plays the adapter that it may carry.
+  Tensor embedding(const std::string& name, const Dims& sizes, bool adapts = false);
   /// That of a convolution.
   Tensor convolution(const std::string& name, const Dims& sizes);
   /// The copy of the module `name`'s weight, where modules_to_save names that module (peft/utils/other.py:
@@ -301,6 +301,7 @@ class Builder {
   std::int64_t loaded_bytes_ = 0;  ///< Of all layers, as they stay.
   std::string owner_{};
   void load_in_order();
+  Tensor unpacked(const std::string& name, const Dims& sizes, DType dtype, bool trains);
   void warm_up();
   void keep_in_16_bits();  ///< What a checkpoint has beyond the weights as they are quantised.
   void enlarge();
@@ -310,6 +311,7 @@ class Builder {
   void cast(const Parameter& parameter, DType dtype);
   bool unfrozen(const std::string& name);
   bool in_trained_layer(const std::string& name);
+  bool in_lora_layer(const std::string& full) const;
   /// Whether it holds for the name, which has to be so in all layers that this one stands for.
   bool in_layers(const std::function<bool(const std::string&)>& holds, const std::string& name);
   Tensor own_weight(const std::string& name, const Dims& sizes, Part part);

@@ -92,12 +92,11 @@ Result<std::vector<RankKind>> rank_kinds(const TrainingPlan& plan, const Archite
   const Result<estimator::Facts> facts = estimator::resolve(plan, architecture);
   if (!facts) return facts.errors();
   estimator::Torch torch;
-  const Result<estimator::Model> model = estimator::build(
-      torch, *facts, architecture,
-      zero ? estimator::Repetition::whole_of(architecture)
-           : estimator::Repetition::folded(architecture, plan.recipe.trained_layers.value,
-                                           plan.checkpointing.on.value ? plan.checkpointing.every.value : 1),
-      estimator::single());
+  const Result<estimator::Model> model =
+      estimator::build(torch, *facts, architecture,
+                       zero ? estimator::Repetition::whole_of(architecture)
+                            : estimator::Repetition::folded(architecture, estimator::by_number(plan)),
+                       estimator::single());
   if (!model) return model.errors();
   if (zero) return kinds_of_zero(model->parameters, mesh.world_size.value);
   const std::int64_t replicas = mesh.fsdp_replicas.value;

@@ -55,18 +55,19 @@ std::vector<const Segment*> segments_of(const Architecture& architecture) {
   return out;
 }
 
-/// A segment's kinds, twice as many where some layers are trained, or checkpointed, and others are not.
-Kinds kinds_of(const Segment& segment, std::int64_t trained_layers, std::int64_t checkpoint_every) {
+/// A segment's kinds, twice as many for each thing that is done to some layers and not to others.
+Kinds kinds_of(const Segment& segment, const ByNumber& by) {
   Kinds out = segment.layers;
   const std::int64_t count = std::ssize(out);
-  for (std::int64_t i = 0; i < count && trained_layers != 0; ++i) {
-    std::uint8_t& kind = out[static_cast<std::size_t>(i)];
-    kind = static_cast<std::uint8_t>(2 * kind + (in_trained_layers(i, count, trained_layers) ? 1 : 0));
-  }
-  for (std::int64_t i = 0; i < count && checkpoint_every > 1; ++i) {
-    std::uint8_t& kind = out[static_cast<std::size_t>(i)];
-    kind = static_cast<std::uint8_t>(2 * kind + (is_last_of(i, checkpoint_every) ? 1 : 0));
-  }
+  const auto split = [&](bool asked, const auto& is_one) {
+    for (std::int64_t i = 0; asked && i < count; ++i) {
+      std::uint8_t& kind = out[static_cast<std::size_t>(i)];
+      kind = static_cast<std::uint8_t>(2 * kind + (is_one(i) ? 1 : 0));
+    }
+  };
+  split(by.trained_layers != 0, [&](std::int64_t i) { return in_trained_layers(i, count, by.trained_layers); });
+  split(by.checkpoint_every > 1, [&](std::int64_t i) { return is_last_of(i, by.checkpoint_every); });
+  split(!by.lora_layers.empty(), [&](std::int64_t i) { return std::ranges::count(by.lora_layers, i) > 0; });
   return out;
 }
 
@@ -91,16 +92,15 @@ Repetition Repetition::whole_of(const Architecture& architecture) {
   return out;
 }
 
-Repetition Repetition::folded(const Architecture& architecture, std::int64_t trained_layers,
-                              std::int64_t checkpoint_every) {
+Repetition Repetition::folded(const Architecture& architecture, const ByNumber& by_number) {
   Repetition out;
   int segment = 0;
-  for (const Segment* s : segments_of(architecture)) out.fold(segment++, *s, trained_layers, checkpoint_every);
+  for (const Segment* s : segments_of(architecture)) out.fold(segment++, *s, by_number);
   return out;
 }
 
-void Repetition::fold(int segment, const Segment& layers, std::int64_t trained_layers, std::int64_t checkpoint_every) {
-  const Kinds kinds = kinds_of(layers, trained_layers, checkpoint_every);
+void Repetition::fold(int segment, const Segment& layers, const ByNumber& by_number) {
+  const Kinds kinds = kinds_of(layers, by_number);
   const Run run = layers.groups == 0 ? longest_run(kinds) : Run{};
   const auto period = static_cast<int>(run.period);
   const std::int64_t left = run.saved() > 0 ? run.units - enough : 0;

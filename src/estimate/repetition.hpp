@@ -24,6 +24,13 @@ constexpr bool is_last_of(std::int64_t number, std::int64_t many) { return many 
 /// Whether layer `number` of so many is one of those that RecipeFacts::trained_layers names.
 bool in_trained_layers(std::int64_t number, std::int64_t layers, std::int64_t trained);
 
+/// What else than its kind makes a layer another one, by its number.
+struct ByNumber {
+  std::int64_t trained_layers = 0;          ///< As RecipeFacts has it.
+  std::int64_t checkpoint_every = 1;        ///< One in so many is checkpointed.
+  std::vector<std::int64_t> lora_layers{};  ///< Where it is not empty, they alone carry adapters.
+};
+
 class Repetition {
  public:
   /// `built` of `layers` equal ones; where they are fewer, the middle one stands for those that are not built.
@@ -32,10 +39,8 @@ class Repetition {
   static Repetition whole_of(const Architecture& architecture);
   /// Of each segment's longest run of equal periods five are built: two at each end, which may differ (the first has no
   /// gradient to give, the last hands on to the head), one in the middle for all the others, and its neighbours to
-  /// check it by. Layers of which some are trained by their number alone are alike where that agrees.
-  /// So are those of which one in so many is checkpointed.
-  static Repetition folded(const Architecture& architecture, std::int64_t trained_layers = 0,
-                           std::int64_t checkpoint_every = 1);
+  /// check it by. Layers are alike where what is done by their number agrees too.
+  static Repetition folded(const Architecture& architecture, const ByNumber& by_number = {});
 
   /// The turns of a loop within a layer built, a few of so many, numbered as layers built after all others.
   void add_loop(int layer, std::int64_t turns);
@@ -55,7 +60,7 @@ class Repetition {
 
  private:
   Repetition() = default;
-  void fold(int segment, const Segment& layers, std::int64_t trained_layers, std::int64_t checkpoint_every);
+  void fold(int segment, const Segment& layers, const ByNumber& by_number);
   void add(int segment, std::int64_t number, int layers, std::int64_t times);
   void add_each(int segment, std::int64_t from, std::int64_t to);
 

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "modules/router_loss.hpp"
+#include "oomplan/core/bytes.hpp"
 #include "recipe.hpp"
 
 namespace oomplan::estimator {
@@ -49,7 +50,7 @@ Facts Stage::facts_of(Role role, Facts facts) {
 Facts Stage::evaluation_facts() const {
   Facts f = facts_;
   f.length = plan_.batch.sequence_length.value;
-  if (plan_.evaluation.rows.value > 0) f.batch = plan_.evaluation.rows.value;
+  if (plan_.evaluation.rows.value > 0) f.batch = saturating_mul(plan_.evaluation.rows.value, f.choices);
   if (plan_.evaluation.length.value > 0) f.length = plan_.evaluation.length.value;
   f.padding_mask = f.padding_mask || plan_.evaluation.padded.value;
   f.checkpointing = false;
@@ -71,14 +72,15 @@ Stream Stage::batch(const Facts& f) {
   const bool of_tokens = f.rows == Rows::tokens || f.rows == Rows::pairs;
   if (of_tokens && (f.padding_mask || f.sends_masks))
     s.attention_mask = torch_.empty({f.batch, f.length}, DType::int64, "batch");
-  const bool by_row = f.task == Task::sequence_classification || f.task == Task::classification;
-  Dims labels{f.batch};
-  if (!by_row) {
+  Dims labels{f.batch / f.choices};
+  if (!labels_rows(f.task)) {
     const bool apart = f.task == Task::sequence_to_sequence || f.task == Task::ctc;
     labels.push(apart ? f.target_length : f.length);
   }
   const bool by_pixel = f.task == Task::segmentation;  // What sends the pixels sends them too.
   if (!by_pixel && f.task != Task::contrastive) s.labels = torch_.empty(labels, DType::int64, "batch");
+  // end_positions beside start_positions
+  if (f.task == Task::question_answering) s.sent.push_back(torch_.empty(labels, DType::int64, "batch"));
   model(Role::policy).collate(torch_, f, s);
   return s;
 }
@@ -88,6 +90,7 @@ void Stage::raise_outputs(Stream& s) {
   if (!plan_.precision.outputs_to_fp32.value || !s.logits) return;
   InBucket bucket(torch_, Bucket::logits_and_loss);
   s.logits = torch_.to(s.logits, DType::fp32);
+  for (Tensor& other : s.returned) other = torch_.to(other, DType::fp32);
 }
 
 void Stage::call(Role role, const Facts& facts, Stream& s, const std::function<void(Play&, const Head&)>& head_and_loss,

@@ -56,6 +56,13 @@ constexpr std::array unknowns{
             "which layers the checkpoint leaves in 16 bits only its config.json says: from none to all "
             "(unquantized_modules says them, checkpoint_bytes what the checkpoint comes to)",
             has_open_layers, [](TrainingPlan& plan) { plan.quantization.skipped.value.clear(); }},
+    Unknown{"dequantizing",
+            "where the GPU has no room for what dequantizing takes, transformers does it on the host "
+            "(dequantized says where)",
+            [](const TrainingPlan& plan, const Architecture& architecture) {
+              return !architecture.packed.empty() && plan.quantization.dequantized.value == Dequantized::on_device;
+            },
+            [](TrainingPlan& plan) { plan.quantization.dequantized.value = Dequantized::on_host; }},
     Unknown{"new tokens",
             "whether the tokenizer has them already, so that the embeddings stay as they are, is not known "
             "(vocabulary says it, of 0 or more rows)",

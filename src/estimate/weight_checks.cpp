@@ -70,9 +70,31 @@ void check_dora(const TrainingPlan& plan, Diagnostics& errors) {
   }
 }
 
+// transformers/quantizers/quantizer_mxfp4.py: is_trainable, at which the Trainer stops; without the package kernels, or
+// triton, it dequantizes by itself (validate_environment).
+void check_packed(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (architecture.packed.empty()) return;
+  const Setting<Dequantized>& dequantized = plan.quantization.dequantized;
+  if (dequantized.value == Dequantized::none) {
+    Diagnostic d = unmodelled(fmt::format("{}: weights quantized in the checkpoint ({}), of which transformers trains "
+                                          "none before they are dequantized, are not modelled",
+                                          architecture.source, architecture.packed),
+                              plan.model.name.origin);
+    d.hint =
+        "dequantized says where Mxfp4Config(dequantize=True), or a machine without the package kernels, makes them "
+        "whole: --set plan.dequantized=on_device where the model is loaded to the GPU, else on_host";
+    return errors.push_back(std::move(d));
+  }
+  if (plan.quantization.kind.value == Quantization::none) return;
+  errors.push_back(unmodelled(
+      "quantizing weights that the checkpoint has in " + architecture.packed + " once more is not modelled yet",
+      plan.quantization.kind.origin));
+}
+
 }  // namespace
 
-void check_weights(const TrainingPlan& plan, Diagnostics& errors) {
+void check_weights(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  check_packed(plan, architecture, errors);
   check_quantization(plan, errors);
   check_dora(plan, errors);
   check_fake_quantization(plan, errors);

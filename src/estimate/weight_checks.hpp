@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "oomplan/catalog/architecture.hpp"
 #include "oomplan/core/result.hpp"
 #include "oomplan/plan/plan.hpp"
 
@@ -25,6 +26,6 @@ inline bool has_open_layers(const TrainingPlan& plan) {
          q.skipped.origin.kind == Origin::Kind::assumed;
 }
 
-void check_weights(const TrainingPlan& plan, Diagnostics& errors);
+void check_weights(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors);
 
 }  // namespace oomplan::estimator

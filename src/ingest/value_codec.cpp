@@ -235,6 +235,7 @@ constexpr std::array codecs{
     codec<mixed_precision>("mixed_precision"),
     codec<name_list>("names"),
     codec<number>("number"),
+    codec<as::numbers>("numbers"),
     codec<as::optimizer>("optimizer"),
     codec<packing_strategy>("packing_strategy"),
     codec<pad_multiple>("pad_multiple"),

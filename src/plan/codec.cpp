@@ -128,6 +128,24 @@ std::optional<std::vector<std::string>> read_names(const Node& node) {
   return out;
 }
 
+std::optional<std::vector<std::string>> read_numbers(const Node& node) {
+  std::vector<std::string> out;
+  const auto take = [&](const Node& item) {
+    const auto number = item.as_integer();
+    if (number.value_or(-1) < 0) return false;
+    out.push_back(std::to_string(*number));
+    return true;
+  };
+  if (!node.is_sequence()) return take(node) ? std::optional(out) : std::nullopt;
+  return std::ranges::all_of(node.items, take) ? std::optional(out) : std::nullopt;
+}
+
+std::string write_numbers(const std::vector<std::string>& numbers) {
+  std::string out;
+  for (const std::string& number : numbers) out += (out.empty() ? "" : ", ") + number;
+  return "[" + out + "]";
+}
+
 std::optional<DType> read_float_dtype(const Node& node) {
   const auto dtype = node.is_scalar() ? parse_dtype(node.text) : std::nullopt;
   return dtype && is_floating(*dtype) ? dtype : std::nullopt;

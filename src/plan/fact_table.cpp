@@ -46,13 +46,16 @@ constexpr std::array run_rows{
         "sequence_length", {"tokens in a row after padding: the longest batch of the run", of_sizes(1, 2)}),
     fact<&Plan::model, &ModelFacts::head, as::head>(
         "head", {"what the model is trained for: to predict tokens, or as transformers' "
-                 "`…ForSequenceClassification`, `…ForTokenClassification` or `…ForImageClassification`",
+                 "`…ForSequenceClassification`, `…ForTokenClassification`, `…ForImageClassification`, "
+                 "`…ForQuestionAnswering` or `…ForMultipleChoice`",
                  {},
                  classifies}),
     fact<&Plan::model, &ModelFacts::labels, as::count>(
         "labels", {"of a classifier: how many labels there are; 0: as `num_labels` or `id2label` of the config says",
                    {},
                    classifies}),
+    fact<&Plan::model, &ModelFacts::choices, as::count>(
+        "choices", {"of multiple choice: the texts in each row, of which the model is to choose one", {}, chooses}),
     fact<&Plan::model, &ModelFacts::vocabulary, as::count>(
         "vocabulary",
         {"rows that embedding and head are enlarged to once they are loaded (`resize_token_embeddings`); 0: they stay "
@@ -199,6 +202,11 @@ constexpr std::array run_rows{
                          "`peft-default` for peft's own choice for the model",
                          {},
                          adapts}),
+    fact<&Plan::adapter, &AdapterFacts::layers, as::numbers>(
+        "lora_layers",
+        {"the numbers of the layers that carry LoRA, from 0 on, as peft's `layers_to_transform`; none: all",
+         {},
+         [](const Plan& plan) { return !plan.adapter.layers.value.empty(); }}),
     fact<&Plan::adapter, &AdapterFacts::target_parameters, as::names>(
         "lora_target_parameters",
         {"parameters that carry LoRA by themselves (`experts.down_proj`), as peft's `target_parameters`",
@@ -244,6 +252,13 @@ constexpr std::array run_rows{
         {"the parameters that hold all experts of a layer are quantized too, as Axolotl loads them",
          {{{weights, 1}}},
          [](const Plan& plan) { return plan.quantization.experts.value; }}),
+    fact<&Plan::quantization, &QuantizationFacts::dequantized, as::dequantized>(
+        "dequantized",
+        {"where weights that the checkpoint has in MXFP4 are made whole as they are loaded "
+         "(`Mxfp4Config(dequantize=True)`, or a machine without the package kernels): on the GPU where the model is "
+         "loaded to it (`device_map`), else on the host; `none`: they stay packed, and transformers trains none such",
+         {},
+         [](const Plan& plan) { return plan.quantization.dequantized.value != Dequantized::none; }}),
     fact<&Plan::quantization, &QuantizationFacts::storage, as::quant_storage>(
         "quantization_storage", {"what the bytes of 4-bit weights are called (`bnb_4bit_quant_storage`): FSDP shards "
                                  "what has a floating type, and leaves the rest whole on each rank",

@@ -22,6 +22,7 @@ inline bool is_supervised(const Plan& plan) { return plan.recipe.kind.value == R
 inline bool is_preference(const Plan& plan) { return !is_supervised(plan); }
 inline bool is_enlarged(const Plan& plan) { return plan.model.vocabulary.value > 0; }
 inline bool classifies(const Plan& plan) { return plan.model.head.value != HeadKind::language_model; }
+inline bool chooses(const Plan& plan) { return plan.model.head.value == HeadKind::multiple_choice; }
 inline bool has_targets(const Plan& plan) { return plan.batch.target_length.value > 0; }
 inline bool has_scores(const Plan& plan) {
   return plan.recipe.kind.value == RecipeKind::dpo || plan.recipe.kind.value == RecipeKind::kto;

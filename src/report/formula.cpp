@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "oomplan/core/text.hpp"
+#include "oomplan/plan/texts.hpp"
 
 namespace oomplan::report {
 namespace {
@@ -23,7 +24,7 @@ struct Numbers {
     constexpr std::array of_pairs{RecipeKind::dpo,           RecipeKind::reference_free, RecipeKind::reward,
                                   RecipeKind::paired_logits, RecipeKind::reward_values,  RecipeKind::raised_pairs};
     const std::int64_t of_one = std::ranges::count(of_pairs, plan.recipe.kind.value) > 0 ? 2 : 1;
-    return saturating_mul(plan.batch.micro_batch_size.value, of_one);
+    return saturating_mul(plan.batch.micro_batch_size.value, saturating_mul(of_one, texts_in_row(plan)));
   }
   std::int64_t tokens() const { return saturating_mul(rows(), plan.batch.sequence_length.value); }
   std::string tokens_text() const { return fmt::format("{}×{} tokens", rows(), plan.batch.sequence_length.value); }

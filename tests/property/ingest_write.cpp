@@ -75,6 +75,7 @@ LoaderPlan trainer_loader(Dice& dice, const TrainingPlan& plan) {
 // Whatever a plan can hold, but for what is never a plan: quantized weights that are trained.
 std::string any_value(const FactRow& row, Dice& dice) {
   if (row.name == "lengths") return dice.one_of<std::string>({"[]", "[7]", "[512, 64, 2048]"});
+  if (row.name == "lora_layers") return dice.one_of<std::string>({"[]", "[3]", "[0, 17]"});
   if (!row.choices.empty()) {
     return std::string(row.choices[static_cast<std::size_t>(dice.number(0, std::ssize(row.choices) - 1))]);
   }
@@ -146,7 +147,10 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.model.teacher_dtype.value = WeightsDType::checkpoint;
   plan.model.head.value = HeadKind::language_model;
   plan.model.mean_resizing.value = true;
-  plan.model.labels.value = plan.model.vocabulary.value = plan.batch.target_length.value = 0;
+  plan.model.labels.value = plan.model.choices.value = plan.model.vocabulary.value = 0;
+  plan.batch.target_length.value = 0;
+  plan.adapter.layers.value.clear();
+  plan.quantization.dequantized.value = Dequantized::none;
   plan.evaluation.evaluates.value = plan.evaluation.padded.value = false;  // What written keys do not say.
   plan.evaluation.rows.value = plan.evaluation.length.value = 0;
   const bool scaled = plan.precision.autocast.value == Autocast::fp16;  // Whose scaler refuses fp16 gradients.

@@ -39,11 +39,26 @@ enum class Task : std::uint8_t {
   ctc,             ///< Labels in order, without their places (connectionist temporal classification).
   contrastive,     ///< Pairs of a picture and a text, told from all others of the batch.
   sequence_classification,
-  token_classification
+  token_classification,
+  question_answering,  ///< The first and the last token of an answer, in each row.
+  multiple_choice      ///< Which of the texts of a row.
 };
-inline constexpr std::array<std::string_view, 9> task_names{
-    "causal_lm", "masked_lm",   "sequence_to_sequence",    "classification",      "segmentation",
-    "ctc",       "contrastive", "sequence_classification", "token_classification"};
+inline constexpr std::array<std::string_view, 11> task_names{"causal_lm",
+                                                             "masked_lm",
+                                                             "sequence_to_sequence",
+                                                             "classification",
+                                                             "segmentation",
+                                                             "ctc",
+                                                             "contrastive",
+                                                             "sequence_classification",
+                                                             "token_classification",
+                                                             "question_answering",
+                                                             "multiple_choice"};
+/// Those of which a row has one label, or one at each end of an answer.
+inline constexpr bool labels_rows(Task task) {
+  return task == Task::classification || task == Task::sequence_classification || task == Task::question_answering ||
+         task == Task::multiple_choice;
+}
 /// An architecture is of one of the first of them; the others are heads that it may have instead.
 inline constexpr std::size_t own_tasks = 7;
 
@@ -92,6 +107,7 @@ struct Architecture {
   DType checkpoint_dtype = DType::fp32;  ///< config.json's dtype / torch_dtype.
   bool names_dtype = true;               ///< Whether config.json says so; else fp32 is what transformers takes.
   bool unseen_dtype = false;             ///< Nobody saw what config.json says.
+  std::string packed{};                  ///< What its weights are packed in that a loader can make whole ("mxfp4").
   std::int64_t layers = 0;               ///< Of all segments.
   bool tied_embeddings = false;
   std::int64_t max_positions = 0;  ///< Longest sequence that the position embedding can address; 0: no limit.

@@ -50,6 +50,9 @@ std::optional<double> read_fraction(const Node& node);
 std::optional<std::string> read_text(const Node& node);
 std::optional<std::string> read_text_or_nothing(const Node& node);
 std::optional<std::vector<std::string>> read_names(const Node& node);
+std::optional<std::vector<std::string>> read_numbers(const Node& node);
+/// [0, 4]
+std::string write_numbers(const std::vector<std::string>& numbers);
 std::optional<DType> read_float_dtype(const Node& node);
 std::string write_dtype(const DType& value);
 
@@ -66,6 +69,8 @@ inline constexpr Codec<double> fraction{"a number from 0 up to, not including, 1
 inline constexpr Codec<std::string> text{"a text", read_text, write_text};
 inline constexpr Codec<std::string> text_or_nothing{"a text", read_text_or_nothing, write_text};
 inline constexpr Codec<std::vector<std::string>> names{"a name or a list of names", read_names, yaml_list};
+inline constexpr Codec<std::vector<std::string>> numbers{"an integer, 0 or more, or a list of such", read_numbers,
+                                                         write_numbers};
 inline constexpr Codec<DType> float_dtype{"one of fp32, bf16, fp16", read_float_dtype, write_dtype};
 }  // namespace as
 
@@ -103,6 +108,7 @@ inline constexpr auto quantization = choice<Quantization, quantization_names>("o
 inline constexpr auto quantized_linear =
     choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear, torchao, lightning");
 inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");
+inline constexpr auto dequantized = choice<Dequantized, dequantized_names>("one of none, on_host, on_device");
 inline constexpr auto offload =
     choice<Offload, offload_names>("one of none, streamed, streamed_clones, synchronous, buffered");
 inline constexpr auto unsloth_layers = choice<UnslothLayers, unsloth_names>("one of none, xformers");
@@ -112,8 +118,9 @@ inline constexpr auto loss = choice<Loss, loss_names>(
     "one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear, "
     "cut_cross_entropy, dynamic_fine_tuning, entropy_aware, masked_entropy_aware, chunked_output, "
     "linear_cross_entropy, chunked_head, chunked_rows, unsloth_fused, summed_logits, weighted_logprob");
-inline constexpr auto head =
-    choice<HeadKind, head_names>("one of language_model, sequence_classifier, token_classifier, image_classifier");
+inline constexpr auto head = choice<HeadKind, head_names>(
+    "one of language_model, sequence_classifier, token_classifier, image_classifier, "
+    "question_answering, multiple_choice");
 inline constexpr auto sharding =
     choice<Sharding, sharding_names>("one of none, ddp, fsdp2, fsdp1, zero1, zero2, zero3");
 inline constexpr auto quant_storage = choice<QuantStorage, quant_storage_names>("one of uint8, bf16, fp16, fp32");

@@ -53,9 +53,17 @@ inline constexpr std::array<std::string_view, 2> routing_names{"any", "balanced"
 
 /// What a model is trained for. language_model: what its architecture is for, as a rule to predict tokens. The others
 /// are transformers' ...ForSequenceClassification, ...ForTokenClassification and ...ForImageClassification.
-enum class HeadKind : std::uint8_t { language_model, sequence_classifier, token_classifier, image_classifier };
-inline constexpr std::array<std::string_view, 4> head_names{"language_model", "sequence_classifier", "token_classifier",
-                                                            "image_classifier"};
+enum class HeadKind : std::uint8_t {
+  language_model,
+  sequence_classifier,
+  token_classifier,
+  image_classifier,
+  question_answering,
+  multiple_choice
+};
+inline constexpr std::array<std::string_view, 6> head_names{"language_model",     "sequence_classifier",
+                                                            "token_classifier",   "image_classifier",
+                                                            "question_answering", "multiple_choice"};
 
 /// How the head and the loss are computed.
 /// full_logits: transformers' ForCausalLMLoss / cross_entropy over the whole logits tensor.
@@ -293,6 +301,7 @@ struct ModelFacts {
   Setting<WeightsDType> teacher_dtype{};
   Setting<HeadKind> head{};
   Setting<std::int64_t> labels{};      ///< Of a classifier; 0: as many as the config has.
+  Setting<std::int64_t> choices{};     ///< Of multiple choice, in each row; 0: nobody said.
   Setting<std::int64_t> vocabulary{};  ///< Rows that embedding and head are enlarged to; 0: as the checkpoint has them.
   Setting<bool> mean_resizing{};       ///< New rows are drawn around the mean of the old ones.
   friend bool operator==(const ModelFacts&, const ModelFacts&) = default;
@@ -358,6 +367,7 @@ struct AdapterFacts {
   Setting<std::vector<std::string>> targets{};            ///< Module names ("q_proj"), or the one entry "all-linear" or
                                                           ///< "peft-default" (until with_model_defaults()).
   Setting<std::vector<std::string>> target_parameters{};  ///< peft's: parameters that carry LoRA by themselves.
+  Setting<std::vector<std::string>> layers{};  ///< Numbers of the layers that carry it, from 0 on; empty: all.
   Setting<ParameterUpdate> update{};
   Setting<double> dropout{};
   Setting<AdapterDType> dtype{};
@@ -398,6 +408,10 @@ inline bool has_liger_layers(const KernelFacts& k) {
 }
 
 /// All but `kind` matter where weights are quantized.
+/// Where weights that a checkpoint has packed (MXFP4) are made whole, if they are.
+enum class Dequantized : std::uint8_t { none, on_host, on_device };
+inline constexpr std::array<std::string_view, 3> dequantized_names{"none", "on_host", "on_device"};
+
 struct QuantizationFacts {
   Setting<Quantization> kind{};
   Setting<bool> double_quantization{};
@@ -408,6 +422,7 @@ struct QuantizationFacts {
   Setting<std::vector<std::string>> skipped{};  ///< Modules left as they are (llm_int8_skip_modules).
   Setting<std::int64_t> checkpoint{};  ///< Bytes of a checkpoint in 4 bits that keeps more in 16 than `skipped`
                                        ///< says; 0: none does.
+  Setting<Dequantized> dequantized{};  ///< Of a checkpoint that is packed.
   Setting<bool> kbit_upcast{};         ///< peft's prepare_model_for_kbit_training: other weights to fp32.
   Setting<std::int64_t> fake_group{};  ///< Elements that share a scale in fake quantization; 0: there is none.
   friend bool operator==(const QuantizationFacts&, const QuantizationFacts&) = default;

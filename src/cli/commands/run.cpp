@@ -127,10 +127,11 @@ std::vector<std::string> command_in(std::span<char* const> words) {
   return mark == words.end() ? std::vector<std::string>{} : std::vector<std::string>(mark + 1, words.end());
 }
 
-/// What starts the run says whose trainer it is, where --trainer does not.
+/// What starts the run says whose trainer it is, where --trainer does not, and what --set does not.
 Question of_command(Question question, const std::vector<std::string>& command) {
-  if (!question.trainer.empty()) return question;
   Launched launched = launched_by(command);
+  question.overrides.insert(question.overrides.begin(), launched.facts.begin(), launched.facts.end());
+  if (!question.trainer.empty()) return question;
   question.trainer = std::move(launched.trainer);
   question.trainer_said = std::move(launched.words);
   return question;

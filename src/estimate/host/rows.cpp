@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "oomplan/core/bytes.hpp"
+#include "oomplan/plan/texts.hpp"
 #include "sizes.hpp"
 
 namespace oomplan::host {
@@ -27,7 +29,7 @@ double touched(double rows_on_a_page, double seen) {
 Rows::Rows(const TrainingPlan& plan, const LoaderProfile* profile, const PythonCosts& costs)
     : plan_(plan.loader),
       batch_(plan.batch.micro_batch_size.value),
-      sequence_length_(plan.batch.sequence_length.value),
+      sequence_length_(saturating_mul(plan.batch.sequence_length.value, texts_in_row(plan))),
       profile_(profile),
       costs_(costs) {}
 

@@ -1,5 +1,6 @@
-// ...ForSequenceClassification and ...ForTokenClassification: the cross entropy of rows' or tokens' labels, or where
-// there is one label, the mean of squares (loss/loss_utils.py; the models' own code does the same).
+// ...ForSequenceClassification, ...ForTokenClassification and ...ForMultipleChoice: the cross entropy of rows' or
+// tokens' labels, or where there is one label, the mean of squares (loss/loss_utils.py; the models' own code does the
+// same); or of a row's texts, each of which has one score.
 #include "objective.hpp"
 
 namespace oomplan::estimator::objectives {
@@ -25,8 +26,10 @@ void play_classification(Play& play, const Head& head, Stream& s) {
   InBucket bucket(t, Bucket::logits_and_loss);
   if (head.scores_tokens) s.logits = last_scores(t, s, s.logits);
   const Tensor logits = head.raised_in_loss ? t.to(s.logits, DType::fp32) : s.logits;
-  const Tensor rows = t.view(logits, {-1, logits->sizes.back()});
-  s.loss = play.facts.labels == 1 ? mean_square(t, rows) : t.cross_entropy(rows, t.view(s.labels, {-1}));
+  const bool chooses = play.facts.task == Task::multiple_choice;
+  const Tensor rows = t.view(logits, {-1, chooses ? play.facts.choices : logits->sizes.back()});
+  const bool measures = play.facts.labels == 1 && !chooses;
+  s.loss = measures ? mean_square(t, rows) : t.cross_entropy(rows, t.view(s.labels, {-1}));
 }
 
 constexpr Objective of_pictures{Loss::full_logits, Task::classification, Loss::full_logits, play_classification};
@@ -35,6 +38,11 @@ constexpr Objective of_tokens{.loss = Loss::full_logits,
                               .evaluated = Loss::full_logits,
                               .play = play_classification,
                               .other_version = &of_pictures};
+constexpr Objective of_choices{.loss = Loss::full_logits,
+                               .task = Task::multiple_choice,
+                               .evaluated = Loss::full_logits,
+                               .play = play_classification,
+                               .other_version = &of_tokens};
 
 }  // namespace
 
@@ -43,6 +51,6 @@ const Objective classification{.loss = Loss::full_logits,
                                .task = Task::sequence_classification,
                                .evaluated = Loss::full_logits,
                                .play = play_classification,
-                               .other_version = &of_tokens};
+                               .other_version = &of_choices};
 
 }  // namespace oomplan::estimator::objectives

@@ -2,6 +2,7 @@
 // does it itself, by a buffer, BioGPT's by a number, and Granite's model by a number.
 #include <utility>
 
+#include "modules/embedding_adapter.hpp"
 #include "modules/embedding_hooks.hpp"
 #include "modules/stable_embedding.hpp"
 #include "modules/tensor_parallel.hpp"
@@ -15,7 +16,11 @@ constexpr std::array<std::string_view, 4> scales{"none", "by_buffer", "by_number
 class Embedding final : public Module {
  public:
   Embedding(const Attributes& a, Builder& b)
-      : weight_(weight_of(a, b)), scale_(static_cast<Scale>(a.choice("scale", scales))), named_(a.flag("named", true)) {
+      : scale_(static_cast<Scale>(a.choice("scale", scales))),
+        weight_(weight_of(a, b)),
+        named_(a.flag("named", true)) {
+    // peft adapts no module that it saves whole.
+    if (adapts(b) && !weight_.copy) adapter_ = {b, a.module(), sizes_of(a, b)};
     b.embedding_weight = weight_.original;
     if (a.flag("replaced_in_4_bits", false) && b.facts.lightning && b.facts.quantized) stable_ = {b, sizes_of(a, b)};
     if (scale_ != Scale::by_buffer) return;
@@ -28,6 +33,7 @@ class Embedding final : public Module {
     const Tensor& weight = weight_.of(play.facts);
     play.policy.enter_leaf(play.torch, {&weight}, s.input_ids);
     s.inputs_embeds = looked_up(play, weight, s.input_ids);
+    s.inputs_embeds = adapter_(play, s.input_ids, std::move(s.inputs_embeds));
     if (buffer_) s.inputs_embeds = play.torch.mul(s.inputs_embeds, buffer_);
     if (scale_ == Scale::within) s.inputs_embeds = play.torch.mul_scalar(s.inputs_embeds);
     s.inputs_embeds = hooked_tokens(play, std::move(s.inputs_embeds));
@@ -39,11 +45,11 @@ class Embedding final : public Module {
   }
 
  private:
-  static Weight weight_of(const Attributes& a, Builder& b) {
+  Weight weight_of(const Attributes& a, Builder& b) const {
     const std::int64_t ranks = b.facts.tensor_parallel.ranks;
     Restore parts(b.parts, std::int64_t{ranks});
     Restore padding(b.padding, sizes_of(a, b)[0] * ranks - b.enlarged(a.integer("rows")));
-    return {b.embedding(a.module(), sizes_of(a, b)),
+    return {b.embedding(a.module(), sizes_of(a, b), adapts(b)),
             b.saved_copy(a.module(), "weight", sizes_of(a, b), Part::embedding)};
   }
 
@@ -57,8 +63,14 @@ class Embedding final : public Module {
     return play.torch.embedding(weight, ids);
   }
 
-  Weight weight_;
+  /// Where the embedding scales by itself, peft scales what the adapter makes too, by a tensor of its own.
+  bool adapts(const Builder& b) const {
+    return b.facts.adapts_embeddings && scale_ != Scale::by_buffer && scale_ != Scale::within;
+  }
+
   Scale scale_;
+  Weight weight_;
+  EmbeddingAdapter adapter_{};
   bool named_;  ///< The model's forward has a name for it until it returns.
   StableEmbedding stable_{};
   Tensor buffer_{};

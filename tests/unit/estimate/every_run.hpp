@@ -416,6 +416,35 @@ inline std::vector<Named> runs() {
          p.model.head.value = HeadKind::token_classifier;
        }),
        example::bert()},
+      {"BERT, question answering, padded, accumulated", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.model.head.value = HeadKind::question_answering;
+         p.batch.padding_mask.value = true;
+         p.batch.gradient_accumulation_steps.value = 2;
+       }),
+       example::bert()},
+      {"BERT, multiple choice, checkpointed, evaluated", changed([&](TrainingPlan& p) {
+         p.model.head.value = HeadKind::multiple_choice;
+         p.model.choices.value = 3;
+         p.checkpointing.on.value = p.evaluation.evaluates.value = true;
+       }),
+       example::bert()},
+      {"Llama, question answering, LoRA on the embedding", changed([&](TrainingPlan& p) {
+         lora(p);
+         p.adapter.targets.value = {"q_proj", "embed_tokens"};
+         p.model.head.value = HeadKind::question_answering;
+       }),
+       example::llama()},
+      {"T5, a classifier of rows", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.model.head.value = HeadKind::sequence_classifier;
+       }),
+       t5()},
+      {"BART, question answering, padded", changed([](TrainingPlan& p) {
+         p.model.head.value = HeadKind::question_answering;
+         p.batch.padding_mask.value = true;
+       }),
+       bart()},
       {"ALBERT, a classifier, accumulated", changed([](TrainingPlan& p) {
          p.model.head.value = HeadKind::sequence_classifier;
          p.batch.gradient_accumulation_steps.value = 2;

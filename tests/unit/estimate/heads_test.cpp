@@ -98,6 +98,55 @@ TEST(Classifier, OfModernBertHasALayerAndANorm) {
   EXPECT_EQ(refusal(plan(HeadKind::token_classifier), example::with(model, {{"classifier_pooling", "\"mean\""}})), "");
 }
 
+// Two columns beside a bias, whatever the model has of labels otherwise.
+TEST(QuestionAnswering, HasAColumnForEachEndOfAnAnswer) {
+  const TrainingPlan p = plan(HeadKind::question_answering);
+  const std::int64_t of_tokens = parameters(plan(HeadKind::token_classifier, 2), example::bert());
+  EXPECT_EQ(parameters(p, example::bert()), of_tokens);
+  EXPECT_EQ(parameters(p, example::llama()), parameters(plan(HeadKind::token_classifier, 2), example::llama()));
+  EXPECT_NE(refusal(plan(HeadKind::question_answering, 3), example::bert()), "");
+  EXPECT_NE(refusal(p, example::bert({{"num_labels", "3"}})), "");
+  EXPECT_NE(refusal(p, example::llama({{"model_type", "\"apertus\""}})), "");
+}
+
+TEST(QuestionAnswering, SendsBothEndsAndKeepsBothScores) {
+  const Footprint spans = played(plan(HeadKind::question_answering), example::bert());
+  const Footprint tokens = played(plan(HeadKind::token_classifier, 2), example::bert());
+  const auto at_the_end = [](const Footprint& f, Bucket bucket) {
+    return at(example::peak_of(f, Phase::backward, 1).by_bucket, bucket).count();
+  };
+  // Two numbers of 8 bytes for a row, each pair in 512, in place of one for each token.
+  EXPECT_EQ(at_the_end(tokens, Bucket::inputs) - at_the_end(spans, Bucket::inputs), batch * length * 8 - 2 * 512);
+}
+
+TEST(QuestionAnswering, NamesParametersByTheWholesOwnPrefix) {
+  TrainingPlan p = plan(HeadKind::question_answering);
+  p.recipe.frozen.value = {"embed_tokens"};
+  EXPECT_NE(refusal(p, example::llama()), "");
+  EXPECT_EQ(refusal(p, example::mistral()), "");
+}
+
+TEST(MultipleChoice, PlaysAsManyTextsAsARowHas) {
+  TrainingPlan four = plan(HeadKind::multiple_choice);
+  four.model.choices.value = 4;
+  TrainingPlan one = four;
+  one.model.choices.value = 1;
+  one.batch.micro_batch_size.value = 4 * batch;
+  const Footprint f = played(four, example::bert());
+  EXPECT_EQ(f.parameters, parameters(plan(HeadKind::sequence_classifier, 1), example::bert()));
+  const auto activations = [](const Footprint& made) {
+    return at(example::peak_of(made, Phase::backward, 1).by_bucket, Bucket::activations).count();
+  };
+  EXPECT_EQ(activations(f), activations(played(one, example::bert())));
+}
+
+TEST(MultipleChoice, IsUndecidedWhereNothingSaysOfHowManyTexts) {
+  EXPECT_THAT(refusal(plan(HeadKind::multiple_choice), example::bert()), testing::HasSubstr("of how many texts"));
+  TrainingPlan p = plan(HeadKind::multiple_choice);
+  p.model.choices.value = 2;
+  EXPECT_NE(refusal(p, example::llama()), "");
+}
+
 TEST(Classifier, IsNoModelOfPreferences) {
   TrainingPlan p = plan(HeadKind::sequence_classifier);
   p.recipe.kind.value = RecipeKind::dpo;

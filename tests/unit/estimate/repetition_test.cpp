@@ -242,7 +242,7 @@ TEST(Folding, OfLayersThatAreTrainedByTheirNumberGivesTheEventsOfAllLayers) {
       run.model = example::llama();
       run.plan.recipe.trained_layers.value = layers;
       run.plan.checkpointing.on.value = checkpointed;
-      const Repetition folded = Repetition::folded(model, layers);
+      const Repetition folded = Repetition::folded(model, {.trained_layers = layers});
       const RunPtr few = play(run, model, folded);
       const Repetition whole = Repetition::whole_of(model);
       const RunPtr all = play(run, model, whole);
@@ -251,6 +251,37 @@ TEST(Folding, OfLayersThatAreTrainedByTheirNumberGivesTheEventsOfAllLayers) {
       EXPECT_TRUE(unroll(timeline) == unroll(Timeline(all->recorder(), whole))) << layers;
       EXPECT_LT(folded.units().size(), 20U);
       EXPECT_EQ(few->policy().trained, all->policy().trained);
+    }
+  }
+}
+
+TEST(Folding, OfLayersThatAloneCarryLoraGivesTheEventsOfAllLayers) {
+  const Architecture model = mixed(repeated({0}, 20));
+  std::vector<std::int64_t> late(10), odd(10);
+  for (std::int64_t i = 0; i < 10; ++i) {
+    late[static_cast<std::size_t>(i)] = 10 + i;
+    odd[static_cast<std::size_t>(i)] = 2 * i + 1;
+  }
+  for (const std::vector<std::int64_t>& layers : {late, odd, {0, 1}}) {
+    for (const bool checkpointed : {false, true}) {
+      Named run = runs().front();
+      run.model = example::llama();
+      lora(run.plan);
+      run.plan.adapter.targets.value = {"q_proj", "down_proj"};
+      for (const std::int64_t layer : layers) run.plan.adapter.layers.value.push_back(std::to_string(layer));
+      run.plan.checkpointing.on.value = checkpointed;
+      const Repetition folded = Repetition::folded(model, {.lora_layers = layers});
+      const RunPtr few = play(run, model, folded);
+      const Repetition whole = Repetition::whole_of(model);
+      const RunPtr all = play(run, model, whole);
+      const Timeline timeline(few->recorder(), folded);
+      ASSERT_TRUE(repeats_exactly(timeline));
+      EXPECT_TRUE(unroll(timeline) == unroll(Timeline(all->recorder(), whole)));
+      EXPECT_LT(folded.units().size(), 20U);
+      // A rank of 8 beside 256 × 256 and 512 × 256.
+      const auto count = static_cast<std::int64_t>(layers.size()) * run.plan.adapter.rank.value * (512 + 768);
+      EXPECT_EQ(all->policy().trained, count);
+      EXPECT_EQ(few->policy().trained, count);
     }
   }
 }

@@ -88,7 +88,7 @@ bool is_measured_whole(const TrainingPlan& plan, const Architecture& model) {
   constexpr auto text_alone = std::to_array<std::string_view>(
       {"gemma3", "gemma4", "internvl", "llava", "mistral3", "qwen2_vl", "qwen2_5_vl", "qwen3_vl"});
   constexpr std::array<std::string_view, 2> in_eight_bits{"mistral3", "qwen3_5"};
-  const auto is_of = [&](const auto& names) { return std::ranges::count(names, model.model_type) > 0; };
+  const auto is_of = [&](const auto& names) { return std::ranges::count(names, model.name) > 0; };  // Of such a tower.
   const bool text = plan.images.count.value == 0;
   const bool eight = !text && plan.quantization.kind.value == Quantization::int8 && !is_of(in_eight_bits);
   const bool checkpoints = plan.checkpointing.on.value || model.model_type != "gemma4";

@@ -348,6 +348,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   const Run run{hf, stack_of(sft ? "trl-1.16" : "trl-1.16-scripts"), sft, trainer.value == "sft"};
   begin(draft, run.stack, hf);
   draft.plan.recipe.trainer = trainer;
+  hf::plan_head(inputs, draft.plan);
   plan_facts(run, inputs, draft, document);
   hf::ask_for_trainer(inputs, draft);
   const std::int64_t row = draft.plan.batch.sequence_length.value;

@@ -28,6 +28,9 @@ Setting<std::string> trainer_of(const Arguments& hf, const Inputs& inputs, Draft
 /// played.
 void ask_for_trainer(const Inputs& inputs, Draft& draft);
 
+/// What keys of transformers' examples say of what the model is trained for.
+void plan_head(const Inputs& inputs, TrainingPlan& plan);
+
 /// Who reads the keys of lengths: one of TRL's trainers, and whether its version has max_seq_length.
 struct Reader {
   bool sft = false;

@@ -57,9 +57,21 @@ constexpr std::array<std::string_view, 35> trl{"activation_offloading",
 
 // What only transformers' examples (run_clm, run_mlm and their like) and scripts after Alpaca's and FastChat's have,
 // and what decides how they make rows or models.
-constexpr std::array<std::string_view, 11> plain{
-    "block_size",        "config_name", "keep_linebreaks", "line_by_line", "mlm_probability", "model_max_length",
-    "pad_to_max_length", "task_name",   "test_file",       "train_file",   "validation_file"};
+constexpr std::array<std::string_view, 16> plain{"block_size",        "config_name",
+                                                 "doc_stride",        "keep_linebreaks",
+                                                 "line_by_line",      "max_answer_length",
+                                                 "mlm_probability",   "model_max_length",
+                                                 "n_best_size",       "null_score_diff_threshold",
+                                                 "pad_to_max_length", "task_name",
+                                                 "test_file",         "train_file",
+                                                 "validation_file",   "version_2_with_negative"};
+
+// Of them, what only run_qa.py has, and run_seq2seq_qa.py, which makes a model write its answers.
+constexpr std::array<std::string_view, 5> answers{"doc_stride", "max_answer_length", "n_best_size",
+                                                  "null_score_diff_threshold", "version_2_with_negative"};
+constexpr std::array<std::string_view, 7> written{
+    "answer_column",   "context_column",        "generation_max_length", "num_beams",
+    "question_column", "predict_with_generate", "val_max_answer_length"};
 
 // What they have besides; scripts around TRL's trainers borrow it.
 constexpr std::array<std::string_view, 15> plain_besides{"cache_dir",
@@ -165,6 +177,13 @@ Setting<std::string> trainer_of(const Arguments& hf, const Inputs& inputs, Draft
   const Input* besides = shared == nullptr ? first_of(inputs, plain_besides) : nullptr;
   if (besides != nullptr) return told_by(*besides, "trainer", "scripts around transformers' Trainer");
   return {"sft", assumed("no key says whose trainer reads this")};
+}
+
+void plan_head(const Inputs& inputs, TrainingPlan& plan) {
+  const Input* tells = first_of(inputs, answers);
+  if (plan.recipe.trainer.value != "trainer" || tells == nullptr || first_of(inputs, written) != nullptr) return;
+  plan.model.head = {HeadKind::question_answering, origin_of(*tells)};
+  derive(plan.model.head.origin, "a key that only run_qa.py has");
 }
 
 void note_unused(const Inputs& inputs, const Reader& reader, std::int64_t length, Draft& draft) {
