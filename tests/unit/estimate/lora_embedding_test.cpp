@@ -37,6 +37,8 @@ TEST(LoraOnAnEmbedding, IsUndecidedWhereNoRunShowedIt) {
   EXPECT_TRUE(is_refused(p));
   p = plan();
   p.mesh.sharding.value = Sharding::fsdp2;
+  p.mesh.world_size.value = 2;
+  p.mesh.fsdp_replicas.value = 1;
   EXPECT_TRUE(is_refused(p));
   p = plan();
   p.framework = "axolotl 0.18.0 on transformers 5.14.1";
