@@ -11,6 +11,7 @@
 #include "oomplan/core/pattern.hpp"
 #include "oomplan/core/result.hpp"
 #include "oomplan/plan/plan.hpp"
+#include "repetition.hpp"
 
 namespace oomplan::estimator {
 
