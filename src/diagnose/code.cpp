@@ -144,12 +144,16 @@ bool is_constant(std::string_view text) {
   const std::string_view code = statement(text);
   if (begins_with_any(code, std::array{"const "sv, "#define "sv})) return true;
   if (code.starts_with("case ") && code.find(": return ") != std::string_view::npos) return true;
-  const std::size_t end = code.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-  if (end == std::string_view::npos || end == 0 || !code.substr(end).starts_with(" = ")) return false;
-  const std::string_view value = code.substr(end + 3);
+  const std::size_t word =
+      std::ranges::find_if_not(code, [](char c) { return is_alnum(c) || c == '_'; }) - code.begin();
+  if (word == 0 || !code.substr(word).starts_with(" = ")) return false;
+  const std::string_view value = code.substr(word + 3);
   const std::size_t digits = value.find_first_not_of("0123456789");
+  if (digits > 0 && digits < value.size() && value.substr(digits) == ",") return true;  // of an enumeration
+  const std::size_t end = code.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+  if (end != word) return false;
   return begins_with_any(value, std::array{"\""sv, "'"sv, "["sv, "("sv, "{"sv, "r\""sv, "f\""sv}) ||
-         (digits > 0 && (digits == std::string_view::npos || value.substr(digits) == ","));
+         (digits > 0 && digits == std::string_view::npos);
 }
 
 // kubectl get pods | grep OOMKilled
@@ -178,6 +182,14 @@ bool is_arm(std::string_view text, std::size_t end) {
   return statement(text).starts_with('"') && begins_with_any(rest, std::array{"\" => "sv, " => "sv});
 }
 
+// -XX:+ExitOnOutOfMemoryError, --retry-on-oom: in the name of an option.
+bool is_of_option(std::string_view text, std::size_t begin) {
+  const std::string_view lead = text.substr(0, std::min(begin, text.size()));
+  const std::size_t blank = lead.find_last_of(" \"'=");
+  const std::string_view word = blank == std::string_view::npos ? lead : lead.substr(blank + 1);
+  return word.size() > 2 && word.starts_with('-') && (is_alnum(word[1]) || word[1] == '-');
+}
+
 }  // namespace
 
 bool shows_code(std::string_view text) {
@@ -190,7 +202,8 @@ bool shows_code(std::string_view text) {
 bool stands_in_code(std::string_view text, std::size_t begin, std::size_t end) {
   return is_literal(text, begin) || has_open_format(text) || has_open_template(text) || has_letter_for_number(text) ||
          text.find("\\d+") != std::string_view::npos || is_condition_on_labels(text, begin, end) || is_constant(text) ||
-         is_looked_for_by_grep(text, begin) || is_comment(text, begin) || is_arm(text, end);
+         is_looked_for_by_grep(text, begin) || is_of_option(text, begin) || is_comment(text, begin) ||
+         is_arm(text, end);
 }
 
 }  // namespace oomplan::diagnose

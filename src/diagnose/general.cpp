@@ -5,9 +5,12 @@
 
 #include "code.hpp"
 #include "reader.hpp"
+#include "words.hpp"
 
 namespace oomplan::diagnose {
 namespace {
+
+using namespace std::string_view_literals;
 
 constexpr std::size_t lines_above = 6;  // code, and the carets under it, stand between a frame and its error
 
@@ -284,6 +287,7 @@ bool explains(std::string_view text) {
                                                           "bad_alloc caught",
                                                           "AssertionError: assert ",
                                                           "is thrown",
+                                                          "Error is raised ",
                                                           "Raised when",
                                                           "typically happens",
                                                           "is the most common",
@@ -314,25 +318,126 @@ bool heads_examples(std::string_view text) {
 }
 
 bool is_below_examples(const std::vector<Line>& lines, std::size_t index) {
-  constexpr std::size_t most_lines = 8;
+  constexpr std::size_t most_lines = 40;
   for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines; ++seen) {
-    if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
+    if (lines[i].file != lines[index].file || lines[i + 1].header || !lines[i].time.empty()) return false;
     if (heads_examples(lines[i].body)) return true;
+  }
+  return false;
+}
+
+// "a message like the following will be sent:", "you will see errors such as:" over the whole of what would be seen;
+// "we get an error like this:" tells of one that came.
+bool supposes(std::string_view text) {
+  constexpr auto words = std::to_array<std::string_view>(
+      {" will be ", " would ", " will see", " may see", " might see", " should see", "If ", " if ", "For example"});
+  constexpr auto shown = std::to_array<std::string_view>(
+      {"message like", "messages like", "message such as", "messages such as", "error like", "errors like",
+       "error such as", "errors such as", "similar to", "the following", "like this", "example"});
+  return text.ends_with(':') && has_any(text, words) && has_any(text, shown) && !words_of(text).writer;
+}
+
+// "find errors like:" over several lines of what is printed.
+bool shows_several(std::string_view text) {
+  constexpr auto shown = std::to_array<std::string_view>(
+      {"errors like:", "messages like:", "errors such as:", "messages such as:", "lines like:", "lines such as:"});
+  return std::ranges::any_of(shown, [&](auto words) { return text.ends_with(words); }) && !words_of(text).writer;
+}
+
+// In the paragraph, or the fence, below such a line.
+bool is_supposed(const std::vector<Line>& lines, std::size_t index) {
+  constexpr std::size_t most_lines = 12;
+  bool above = false;  // the lines of its own paragraph are passed
+  for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines; ++seen) {
+    if (lines[i].file != lines[index].file || lines[i + 1].header || !lines[i].time.empty()) return false;
+    std::string_view text = lines[i].body;
+    while (text.ends_with(' ') || text.ends_with('`') || text.ends_with('*')) text.remove_suffix(1);
+    if (text.empty()) {
+      above = true;
+      continue;
+    }
+    if (above) return supposes(text) || shows_several(text);
   }
   return false;
 }
 
 }  // namespace
 
+namespace {
+
+// Without the quotes, and the level or the exception's name, in front of the words of a failure.
+std::string_view without_labels(std::string_view lead) {
+  for (std::size_t before = lead.size() + 1; lead.size() < before;) {
+    before = lead.size();
+    while (!lead.empty() && " \"'`(*"sv.find(lead.back()) != std::string_view::npos) lead.remove_suffix(1);
+    const std::size_t blank = lead.rfind(' ');
+    const std::string_view word = blank == std::string_view::npos ? lead : lead.substr(blank + 1);
+    if (word.ends_with(':')) lead.remove_suffix(word.size());
+  }
+  return lead;
+}
+
+// What is said since the last sign that ends a sentence, or a title's half.
+std::string_view last_clause(std::string_view lead) {
+  for (const std::string_view sign : {". "sv, ": "sv, "? "sv, "! "sv, "\xE2\x80\x94 "sv, "\xE2\x80\xA2 "sv}) {
+    const std::size_t at = lead.rfind(sign);
+    if (at != std::string_view::npos) lead.remove_prefix(at + sign.size());
+  }
+  lead.remove_prefix(std::min(lead.find_first_not_of(" #*->"), lead.size()));
+  return lead;
+}
+
+// "Run this when a rank dies with …", "A worker raises …": of any that may, where a program tells of its own.
+bool tells_of_any(std::string_view text, std::size_t begin) {
+  constexpr auto verbs =
+      std::to_array<std::string_view>({" dies with", " dies of", " hits", " raises", " throws", " fails with",
+                                       " exits with", " crashes with", " runs into", " runs"});
+  constexpr auto subjects = std::to_array<std::string_view>(
+      {"when a ", "When a ", "when an ", "When an ", "when any ", "When any ", "whenever ", "Whenever ", "if any "});
+  constexpr auto openings = std::to_array<std::string_view>({"A ", "An ", "Any "});
+  const std::string_view lead = without_labels(text.substr(0, std::min(begin, text.size())));
+  const std::string_view own = last_clause(lead);
+  return std::ranges::any_of(verbs, [&](auto verb) { return own.ends_with(verb); }) &&
+         (has_any(own, subjects) || std::ranges::any_of(openings, [&](auto word) { return own.starts_with(word); }));
+}
+
+// "Resolving OOMKilled and other errors": the title of a page that helps.
+bool is_under_title_of_help(std::string_view text, std::size_t begin) {
+  constexpr auto titles =
+      std::to_array<std::string_view>({"Resolving", "Fixing", "Troubleshooting", "Understanding", "Debugging",
+                                       "Diagnosing", "Solving", "Avoiding", "Preventing"});
+  const std::string_view own = last_clause(text.substr(0, std::min(begin, text.size())));
+  const std::string_view word = own.substr(0, own.find(' '));
+  constexpr std::size_t longest = 40;
+  return own.size() <= longest && std::ranges::find(titles, word) != titles.end();
+}
+
+// "encountering error messages like “…” can …", "it usually appears as …": a kind of failure is named, and none of the
+// writer's own.
+bool names_how_it_looks(std::string_view text, std::size_t begin) {
+  constexpr auto naming = std::to_array<std::string_view>(
+      {"messages like", "message like", "errors like", "error like", "messages such as", "message such as",
+       "errors such as", "error such as", "appears as", "appear as", "shows up as", "manifests as", " now show",
+       " now shows", " now print", " now prints", " now say", " now says"});
+  const std::string_view lead = without_labels(text.substr(0, std::min(begin, text.size())));
+  return std::ranges::any_of(naming, [&](auto words) { return lead.ends_with(words); }) && !words_of(lead).writer;
+}
+
+}  // namespace
+
 bool stands_as_example(const std::vector<Line>& lines, std::size_t index, std::size_t begin) {
+  const std::string_view body = lines[index].body;
+  if (names_how_it_looks(body, begin) || tells_of_any(body, begin) || is_under_title_of_help(body, begin)) return true;
   const std::string_view line = near(around(lines[index].body, begin), lines[index].body, begin);
-  if (shows_code(line) || explains(line) || is_below_examples(lines, index)) return true;
+  if (shows_code(line) || explains(line) || is_below_examples(lines, index) || is_supposed(lines, index)) return true;
   constexpr std::size_t most_lines = 3;  // a fence of ``` and a blank line stand between
   constexpr auto opening = std::to_array<std::string_view>(
-      {"error like",   "errors like",      "error such as",     "errors such as",      "message like", "messages like",
-       "If you see",   "If you get",       "you may encounter", "you might encounter", "you may see",  "you might see",
-       "common error", "If you encounter", "If you run into",   "If you receive",      "Look for",     "look for",
-       "appears as",   "looks like",       "look like"});
+      {"error like",         "errors like",      "error such as", "errors such as",    "message like",
+       "messages like",      "If you see",       "If you get",    "you may encounter", "you might encounter",
+       "you may see",        "you might see",    "common error",  "If you encounter",  "If you run into",
+       "If you receive",     "Look for",         "look for",      "appears as",        "looks like",
+       "look like",          " now list",        " now show",     " now print",        "s an event from a",
+       "s a message from a", "s an error from a"});
   for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines;) {
     std::string_view text = lines[i].body;
     text.remove_prefix(std::min(text.find_first_not_of("+ "), text.size()));  // of a diff
@@ -341,7 +446,7 @@ bool stands_as_example(const std::vector<Line>& lines, std::size_t index, std::s
     if (text.find("%|") != std::string_view::npos || lines[i].rank != lines[index].rank) continue;  // said between
     ++seen;
     if (!text.empty() && text.find_first_not_of('`') != std::string_view::npos)
-      return text.ends_with(':') && has_any(text, opening);
+      return text.ends_with(':') && has_any(text, opening) && !words_of(text).writer;
   }
   return false;
 }

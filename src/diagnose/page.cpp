@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,73 @@ std::string title_of(std::string_view text, std::string_view around) {
 bool heads_help(std::string_view text) {
   const std::string title = title_of(text, "+#*=:_ 0123456789.");
   return !title.empty() && std::ranges::find(titles, title) != titles.end();
+}
+
+// Titles of a page that explains an error, which need no mark to be seen as such: two of them make the page. A report
+// of one's own has others ("Describe the bug", "Root cause", "Steps to reproduce").
+constexpr std::array explaining{"causes"sv,
+                                "common causes"sv,
+                                "possible causes"sv,
+                                "causes & fixes"sv,
+                                "causes and fixes"sv,
+                                "causes and solutions"sv,
+                                "solutions"sv,
+                                "quick fix"sv,
+                                "quick fixes"sv,
+                                "quick diagnosis"sv,
+                                "symptoms"sv,
+                                "prevention"sv,
+                                "detection"sv,
+                                "best practices"sv,
+                                "related errors"sv,
+                                "related articles"sv,
+                                "see also"sv,
+                                "further reading"sv,
+                                "sources"sv,
+                                "workarounds"sv,
+                                "key takeaways"sv,
+                                "example errors"sv,
+                                "example error"sv,
+                                "example error message"sv,
+                                "example error messages"sv,
+                                "why this matters"sv,
+                                "explanation"sv,
+                                "frequently asked questions"sv,
+                                "troubleshooting"sv,
+                                "common errors"sv,
+                                "common error messages"sv};
+constexpr std::array explaining_begins{"what causes "sv,
+                                       "why it happens"sv,
+                                       "why this happens"sv,
+                                       "why does this happen"sv,
+                                       "how to fix"sv,
+                                       "how to resolve"sv,
+                                       "how to solve"sv,
+                                       "how to prevent"sv,
+                                       "how to avoid"sv,
+                                       "how to diagnose"sv,
+                                       "understanding the error"sv,
+                                       "understanding this error"sv,
+                                       "understanding out"sv,
+                                       "understanding oom"sv,
+                                       "understanding cuda"sv,
+                                       "what the error looks like"sv,
+                                       "what it looks like"sv,
+                                       "what this error means"sv,
+                                       "what does this error mean"sv,
+                                       "what does it mean"sv};
+
+// The title that a line is, alone on it and with a capital; empty for another line.
+std::string explaining_title(std::string_view text) {
+  if (text.empty() || text.size() > longest_heading) return {};
+  const auto is_sign = [](char c) { return !is_letter(c); };
+  while (!text.empty() && is_sign(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_sign(text.back())) text.remove_suffix(1);
+  if (text.empty() || (text.front() >= 'a' && text.front() <= 'z')) return {};
+  std::string title = lowered(text);
+  const bool begins = std::ranges::any_of(explaining_begins, [&](auto words) { return title.starts_with(words); });
+  if (!begins && std::ranges::find(explaining, title) == explaining.end()) return {};
+  return title;
 }
 
 // "## Typical Error Messages": whatever stands below, it happened to nobody.
@@ -142,9 +210,10 @@ bool is_of_log_of_commits(const std::vector<Line>& lines, std::size_t index) {
 }
 
 bool is_advice(std::string_view sentence) {
-  constexpr std::array beginnings{"reduce "sv, "increase "sv, "lower "sv,  "set "sv,    "try "sv,       "use "sv,
-                                  "add "sv,    "delete "sv,   "check "sv,  "a: "sv,     "make sure "sv, "if you "sv,
-                                  "you "sv,    "raise "sv,    "if the "sv, "if your "sv};
+  constexpr std::array beginnings{
+      "reduce "sv, "increase "sv, "lower "sv,  "set "sv,     "try "sv,       "use "sv,
+      "add "sv,    "delete "sv,   "check "sv,  "a: "sv,      "make sure "sv, "if you "sv,
+      "you "sv,    "raise "sv,    "if the "sv, "if your "sv, "don't "sv,     "don\xE2\x80\x99t "sv};
   const std::string said = lowered(sentence.substr(0, 16)) + ' ';  // the line may end behind the word
   return std::ranges::any_of(beginnings, [&](std::string_view one) { return said.starts_with(one); });
 }
@@ -153,6 +222,15 @@ bool is_advice(std::string_view sentence) {
 bool advises(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t>*-");
   return first != std::string_view::npos && is_advice(text.substr(first));
+}
+
+// "My model reports …" right below "Frequently asked questions" is a question, whoever it is put to.
+bool is_first_question(const std::vector<Line>& lines, std::size_t index) {
+  constexpr std::size_t longest = 100;
+  if (lines[index].body.size() > longest || lines[index].body.ends_with('.')) return false;
+  for (std::size_t i = index; i-- > 0 && lines[i].file == lines[index].file;)
+    if (!lines[i].body.empty()) return heads_help(lines[i].body);
+  return false;
 }
 
 bool tells_of_himself(std::string_view text) {
@@ -179,11 +257,43 @@ bool HelpPages::is_of_no_page(std::size_t index) {
   enum : std::uint8_t { unseen, no, yes };
   if (known_.empty()) known_.assign(lines_.size(), unseen);
   std::uint8_t& known = known_[index];
-  if (known == unseen) known = is_of_a_program(lines_[index]) || tells_of_himself(lines_[index].body) ? yes : no;
+  if (known == unseen) {
+    const bool own = tells_of_himself(lines_[index].body) && !is_first_question(lines_, index);
+    known = is_of_a_program(lines_[index]) || own ? yes : no;
+  }
   return known == yes;
 }
 
+// The first of two titles and more, where no line of the file is a program's that runs.
+std::size_t HelpPages::first_title(int file) {
+  const auto known = titled_at_.find(file);
+  if (known != titled_at_.end()) return known->second;
+  std::size_t first = lines_.size();
+  std::set<std::string> titles;
+  const bool runs = std::ranges::any_of(lines_, [&](const Line& line) {
+    return line.file == file && (!line.time.empty() || line.rank || line.body.find("%|") != std::string::npos);
+  });
+  for (std::size_t i = 0; i < lines_.size() && !runs; ++i) {
+    if (lines_[i].file != file) continue;
+    std::string title = explaining_title(lines_[i].body);
+    if (title.empty()) continue;
+    first = std::min(first, i);
+    titles.insert(std::move(title));
+  }
+  if (titles.size() < 2) first = lines_.size();
+  return titled_at_[file] = first;
+}
+
+// Below its first title, or in the name of the page; what stands there with figures is a report that is answered below.
+bool HelpPages::is_on_titled_page(std::size_t index) {
+  const std::size_t first = first_title(lines_[index].file);
+  if (first == lines_.size()) return false;
+  if (first < index) return true;
+  return is_at_the_top(lines_, index) && lines_[index].body.find_first_of("0123456789") == std::string::npos;
+}
+
 bool HelpPages::holds(std::size_t index) {
+  if (is_on_titled_page(index)) return true;
   std::size_t least = 7;  // of the headings below
   for (std::size_t i = index + 1, seen = 0; i-- > 0 && seen < most_lines; ++seen) {
     const Line& line = lines_[i];
@@ -199,8 +309,50 @@ bool HelpPages::holds(std::size_t index) {
   return false;
 }
 
+namespace {
+
+// What is said behind "fix: " or "perf(loader)!: ", as the convention has it; empty for another line.
+std::string_view behind_commit_kind(std::string_view text) {
+  constexpr std::array kinds{"fix"sv,  "feat"sv, "perf"sv, "refactor"sv, "chore"sv,
+                             "docs"sv, "test"sv, "ci"sv,   "build"sv};
+  for (const std::string_view kind : kinds) {
+    if (!text.starts_with(kind)) continue;
+    std::string_view rest = text.substr(kind.size());
+    if (rest.starts_with('(')) rest.remove_prefix(std::min(rest.find(')') + 1, rest.size()));
+    if (rest.starts_with('!')) rest.remove_prefix(1);
+    if (rest.starts_with(": ")) return rest.substr(2);
+  }
+  return {};
+}
+
+// "- fix: no more …" in a list; without a mark the title of a change, "ci: Disable the test that throws …", which tells
+// what to do and stands first.
+bool is_of_commit_kind(const std::vector<Line>& lines, std::size_t index) {
+  constexpr std::array doing{"add"sv,      "fix"sv,    "disable"sv, "enable"sv, "remove"sv,  "avoid"sv, "handle"sv,
+                             "prevent"sv,  "reduce"sv, "free"sv,    "use"sv,    "update"sv,  "skip"sv,  "catch"sv,
+                             "increase"sv, "raise"sv,  "bump"sv,    "allow"sv,  "improve"sv, "make"sv,  "revert"sv};
+  std::string_view text = lines[index].body;
+  if (text.starts_with("- ") || text.starts_with("* ")) return !behind_commit_kind(text.substr(2)).empty();
+  const std::string_view said = behind_commit_kind(text);
+  const std::string verb = lowered(said.substr(0, said.find(' ')));
+  if (std::ranges::find(doing, verb) == doing.end()) return false;
+  for (std::size_t i = index; i-- > 0 && lines[i].file == lines[index].file;)
+    if (!lines[i].body.empty()) return false;
+  return true;
+}
+
+// "- Closes #12", "Fixes #[…]": of a report that stands elsewhere.
+bool names_a_report(std::string_view before) {
+  constexpr std::array words{"closes #"sv, "fixes #"sv, "resolves #"sv, "closed #"sv, "fixed #"sv, "resolved #"sv};
+  const std::string said = lowered(before);
+  return std::ranges::any_of(words, [&](std::string_view word) { return said.find(word) != std::string::npos; });
+}
+
+}  // namespace
+
 bool stands_in_history(const std::vector<Line>& lines, std::size_t index, std::size_t begin) {
   const std::string_view text = lines[index].body;
+  if (is_of_commit_kind(lines, index) || names_a_report(text.substr(0, std::min(begin, text.size())))) return true;
   const std::string_view commit = commit_of(lines[index]);
   if (!commit.empty()) {
     const auto item = static_cast<std::size_t>(commit.data() - text.data()) + commit.size();

@@ -127,6 +127,11 @@ constexpr std::array passive{"was"sv, "were"sv, "been"sv, "got"sv};
 constexpr std::array ended{"killed"sv,  "terminated"sv, "evicted"sv, "failed"sv,    "died"sv,     "crashed"sv,
                            "aborted"sv, "exited"sv,     "stopped"sv, "restarted"sv, "cancelled"sv};
 
+// A colon, a full stop, quotes and brackets of other languages.
+constexpr std::array foreign_signs{"\xEF\xBC\x9A"sv, "\xE3\x80\x82"sv, "\xE3\x80\x8C"sv, "\xE3\x80\x90"sv,
+                                   "\xE3\x80\x91"sv, "\xE2\x80\x9C"sv, "\xC2\xBB"sv,     "\xC2\xAB"sv,
+                                   "\xEF\xBC\x88"sv, "\xEF\xBC\x8C"sv, "\xE2\x80\x9E"sv};
+
 bool is_participle(std::string_view words) {
   const std::string word = lowered(words.substr(0, words.find_first_of(" .,\"")));
   return word.ends_with("ed");
@@ -177,6 +182,20 @@ bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::siz
   return function >= 3 || (before.people > 0 && function >= 2) || (function >= 1 && stands_in_text(lines, index));
 }
 
+bool stands_in_foreign_prose(std::string_view text, std::size_t begin, std::size_t end) {
+  constexpr std::array questions{"?"sv, "\xEF\xBC\x9F"sv};
+  const std::string_view rest = end < text.size() ? text.substr(end) : std::string_view();
+  if (std::ranges::any_of(questions, [&](auto sign) { return rest.find(sign) != std::string_view::npos; })) return true;
+  std::string_view lead = text.substr(0, std::min(begin, text.size()));
+  while (lead.ends_with(' ')) lead.remove_suffix(1);
+  const bool within = !lead.empty() && (is_letter(lead.back()) || static_cast<unsigned char>(lead.back()) >= 0x80) &&
+                      !std::ranges::any_of(foreign_signs, [&](auto sign) { return lead.ends_with(sign); });
+  const std::size_t word = lead.rfind(' ') == std::string_view::npos ? 0 : lead.rfind(' ') + 1;
+  const bool begins = word < lead.size() && lead[word] >= 'A' && lead[word] <= 'Z' &&
+                      (word < 2 || !is_letter(lead[word - 2]));  // "DLL load failed: |Die| Auslagerungsdatei …"
+  return within && !begins;
+}
+
 bool names_a_kind(std::string_view text, std::size_t end) {
   constexpr std::array kinds{"errors"sv,   "issues"sv,   "problems"sv, "conditions"sv, "exceptions"sv,
                              "crashes"sv,  "kills"sv,    "killer"sv,   "situations"sv, "events"sv,
@@ -200,6 +219,8 @@ bool is_defined(std::string_view text, std::size_t end) {
     rest.remove_prefix(std::min(rest.find(')'), rest.size()));
     rest.remove_prefix(std::min(rest.find_first_not_of(") "), rest.size()));
   }
+  for (const std::string_view word : {"error "sv, "message "sv, "exception "sv})  // "… error indicates that …"
+    if (rest.starts_with(word)) rest.remove_prefix(word.size());
   return std::ranges::any_of(verbs, [&](std::string_view verb) { return rest.starts_with(verb); });
 }
 

@@ -14,6 +14,10 @@ namespace oomplan::diagnose {
 /// or in an example of a data set. A line with a time or a level in front is a log's, unless it says "I" or "my".
 bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::size_t begin, std::size_t end);
 
+/// The same of words in another language than English, of whose sentences no word is known: a question, or words that
+/// stand within others. A program's stand at the begin, or behind a sign.
+bool stands_in_foreign_prose(std::string_view text, std::size_t begin, std::size_t end);
+
 /// Whether the words behind `end` make the words before them a name of a kind of failure: "out of memory errors",
 /// "OOM killer".
 bool names_a_kind(std::string_view text, std::size_t end);

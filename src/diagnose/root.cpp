@@ -54,7 +54,7 @@ int tier_of(const Evidence& evidence) {
     case Says::kubernetes_killed:
     case Says::daemon_killed:
     case Says::node_killed:
-      return 5;
+      return evidence.find("intent") != nullptr ? 6 : 5;
     case Says::gpu_alloc_failed:
       if (evidence.find("absurd") != nullptr) return 20;
       if (evidence.find("general") != nullptr) return 35;
@@ -198,6 +198,14 @@ bool went_on(const std::vector<Evidence>& all, const Evidence& failure, const st
     last = e.line;
   }
   return steps >= steps_of_a_run_that_goes_on && torn < steps && 2 * drawn < steps;
+}
+
+// Somebody writes of a failure beside a log that tells its run's good end: another's, or one that may come.
+bool is_talked_of_beside_an_end(const std::vector<Evidence>& all, const Evidence& e) {
+  if (e.find("quoted") == nullptr) return false;
+  return std::any_of(all.begin(), all.end(), [&](const Evidence& other) {
+    return other.find("finished") != nullptr && other.where.file == e.where.file;
+  });
 }
 
 // A limit that was met "at some point" killed nothing if anything came after, and what a shell tries again may succeed.
@@ -374,6 +382,15 @@ class Explained {
   std::set<const Evidence*> spared_{};
 };
 
+// A kernel or a worker whose last line above is an exception of its own did not vanish without a word.
+bool is_told_by_exception(const std::vector<Line>& lines, const Evidence& e) {
+  if (e.find("vanished") == nullptr || !e.line) return false;
+  for (std::size_t i = *e.line; i-- > 0 && lines[i].file == lines[*e.line].file;) {
+    if (lines[i].body.find_first_not_of(' ') != std::string::npos) return begins_with_exception(lines[i].body);
+  }
+  return false;
+}
+
 // The same words in another file, there below the frames that raised them: torchrun's error.json beside a rank's log.
 bool is_told_with_frames(const std::vector<Line>& lines, const Evidence& e, const Evidence& other) {
   if (!e.line || !other.line || e.where.file == other.where.file || e.rank != other.rank) return false;
@@ -394,7 +411,8 @@ const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     const Evidence& e = evidence[i];
     const int tier = tier_of(e);
-    if (tier >= no_root || codes.below(e) || is_told_better(evidence, e) || is_explained(e) || was_of_another(e))
+    if (tier >= no_root || codes.below(e) || is_told_better(evidence, e) || is_explained(e) || was_of_another(e) ||
+        is_talked_of_beside_an_end(evidence, e) || is_told_by_exception(lines, e))
       continue;
     if (was_survived(i)) {
       if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;

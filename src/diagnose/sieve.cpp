@@ -118,6 +118,8 @@ void Sieve::drop_general(std::size_t index, std::vector<Found>& found) const {
 
 // Whether the sentence is no report of its own line but somebody's words about one.
 bool Sieve::is_quoted(const Found& one) const {
+  const bool foreign = one.sentence->id.starts_with("localised/");
+  if (foreign && stands_in_foreign_prose(lines_[one.line].body, one.begin, end_of(one))) return true;
   return names_kind(one) || stands_in_prose(lines_, one.line, one.begin, end_of(one));
 }
 

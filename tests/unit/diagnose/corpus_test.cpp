@@ -268,5 +268,19 @@ TEST(Corpus, LabelledLogsHaveACauseOfTheirs) {
   }
 }
 
+// What is no report of a failure, and what failed otherwise, in the words of the sentences.
+TEST(Corpus, LinesThatReportNoShortageHaveNone) {
+  int lines = 0;
+  for (const std::string& line : lines_in(read("negatives.txt"))) {
+    if (line.starts_with("# Each line ")) continue;
+    const Diagnosis d = diagnosed(line + "\n");
+    EXPECT_FALSE(d.out_of_memory) << line << "\nis " << name_of(d.verdict.cause);
+    EXPECT_NE(d.verdict.cause, Cause::disk_full) << line;
+    EXPECT_NE(d.verdict.cause, Cause::sigkill_unknown) << line;
+    ++lines;
+  }
+  EXPECT_GT(lines, 80);
+}
+
 }  // namespace
 }  // namespace oomplan::diagnose

@@ -51,6 +51,17 @@ TEST(Prose, IsNotWhatAProgramReports) {
     EXPECT_FALSE(in_prose(text)) << text;
 }
 
+// Of another language the words are not known: a program's stand behind a sign, and it asks nothing.
+TEST(Prose, OfAnotherLanguageIsAQuestionOrGoesOn) {
+  const auto said = [](const char* text) { return diagnosed(std::string(text) + "\n").verdict; };
+  for (const char* text : {"Hallo, ich bekomme die Meldung Auf dem Gerät ist kein Speicherplatz mehr verfügbar.",
+                           "运行时提示页面文件太小，无法完成操作。请问怎么解决？", "总是页面文件太小，无法完成操作。"})
+    EXPECT_EQ(said(text).confidence, Confidence::possible) << text;
+  for (const char* text : {"cp: Fehler beim Schreiben von 'a': Auf dem Gerät ist kein Speicherplatz mehr verfügbar",
+                           "OSError: [WinError 1455] 页面文件太小，无法完成操作。 Error loading \"a.dll\""})
+    EXPECT_EQ(said(text).confidence, Confidence::proved) << text;
+}
+
 constexpr std::string_view frame =
     "Traceback (most recent call last):\n  File \"train.py\", line 3, in main\n    run()\n";
 
