@@ -68,7 +68,7 @@ void put_first(const std::vector<std::string>& ids, std::vector<Fix>& fixes) {
 
 using Matched = std::vector<const AdviceText*>;
 
-// Without what a later one replaces.
+// Without what a later one replaces, but for what the failure's own numbers say.
 Matched matching(const Rules& rules, const Case& c, const Diagnosis& d) {
   Matched out;
   for (const AdviceText& advice : rules.advice)
@@ -76,7 +76,12 @@ Matched matching(const Rules& rules, const Case& c, const Diagnosis& d) {
   const auto is_strong = [](const AdviceText* a) { return a->replaces && a->without.empty(); };
   const auto replacing = std::ranges::find_if(out, is_strong);
   if (replacing == out.end()) return out;
-  out.erase(out.begin(), replacing);
+  const AdviceText* const first = *replacing;
+  bool before = true;
+  std::erase_if(out, [&](const AdviceText* a) {
+    before = before && a != first;
+    return before && !contains(a->findings, "others_hold_enough");
+  });
   std::erase_if(out, [&](const AdviceText* a) { return a->replaces && !is_strong(a); });
   return out;
 }
@@ -135,7 +140,7 @@ class Shown {
  public:
   Shown(const Rules& rules, const Case& c) : rules_(rules), case_(c) {
     line_that(c, [&](const Line& line, std::size_t at) {
-      lines_.emplace_back(at, SettingsLine(line.body));
+      lines_.emplace_back(at, SettingsLine(line.body, is_elsewhere(at)));
       return false;
     });
   }
@@ -152,6 +157,24 @@ class Shown {
   }
 
  private:
+  // Of YAML: below "inference:", which stands further left.
+  bool is_elsewhere(std::size_t at) const {
+    constexpr std::size_t most_lines = 40;
+    const auto indent = [&](std::size_t i) { return (*case_.lines)[i].body.find_first_not_of(' '); };
+    std::size_t least = indent(at);
+    if (least == std::string::npos || least == 0) return false;
+    for (std::size_t i = at, seen = 0; i-- > 0 && seen < most_lines && least > 0; ++seen) {
+      const Line& line = (*case_.lines)[i];
+      if (line.file != (*case_.lines)[at].file) return false;
+      const std::size_t here = indent(i);
+      if (here == std::string::npos || here >= least) continue;
+      if (!line.body.ends_with(':')) return false;
+      least = here;
+      if (is_of_another_phase(std::string_view(line.body).substr(here, line.body.size() - here - 1))) return true;
+    }
+    return false;
+  }
+
   const Rules& rules_;
   const Case& case_;
   std::vector<std::pair<std::size_t, SettingsLine>> lines_{};

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "cause.hpp"
 #include "judge.hpp"
+#include "line.hpp"
+#include "other_kills.hpp"
 #include "series.hpp"
 #include "trials.hpp"
 
@@ -172,6 +175,29 @@ void about_growth(const Case& c, Findings& out) {
                                          ", and what is allocated did not: no leak, but blocks of ever new sizes"});
 }
 
+// Plain SGD has no state, an adapter's is small, and who generates text has no optimizer.
+bool has_optimizer_state(const Case& c) {
+  constexpr std::array stateless{"torch/optim/sgd.py",
+                                 "optim.SGD(",
+                                 "SGD (",
+                                 "'sgd'",
+                                 "\"sgd\"",
+                                 "optimizer: sgd",
+                                 "optim: sgd",
+                                 "optim=sgd",
+                                 "=sgd",
+                                 "lora",
+                                 "LoRA",
+                                 "Lora",
+                                 "peft",
+                                 ".generate(",
+                                 "inference",
+                                 "generation/utils.py"};
+  return std::ranges::none_of(*c.lines, [&](const Line& line) {
+    return std::ranges::any_of(stateless, [&](const char* word) { return line.body.find(word) != std::string::npos; });
+  });
+}
+
 void about_steps(const Case& c, Findings& out) {
   if (!is_gpu_shortage(c)) return;
   if (is_after_many_steps(c))
@@ -181,7 +207,7 @@ void about_steps(const Case& c, Findings& out) {
   const bool is_first_epoch = std::ranges::none_of(
       *c.evidence, [](const Evidence& e) { return e.says == Says::progress && e.number("step").value_or(0) > 1; });
   const bool trains = played == Phase::forward || played == Phase::loss || played == Phase::backward;
-  if (c.moment.step == 1 && trains && is_first_epoch)
+  if (c.moment.step == 1 && trains && is_first_epoch && has_optimizer_state(c))
     out.push_back({"second_step",
                    "the first step went well, and the second did not: the optimizer made its state in between, which "
                    "stays"});
@@ -189,13 +215,17 @@ void about_steps(const Case& c, Findings& out) {
 
 // The host's log, beside a run that tells its own end.
 void about_other_kills(const Case& c, Findings& out) {
-  const Evidence* killed = c.first(Says::kernel_killed);
-  if (killed == nullptr || (c.root != nullptr && (is_kernel_kill(c) || c.root->says == Says::killed))) return;
+  const auto killed = std::ranges::find_if(*c.evidence, [](const Evidence& e) {
+    return is_kill_on_host(e) && e.says != Says::kernel_detail && e.find("quoted") == nullptr;
+  });
+  if (killed == c.evidence->end()) return;
+  if (c.root != nullptr && (is_kill_on_host(*c.root) || c.root->says == Says::killed)) return;
   if (c.root != nullptr && c.root->where.file == killed->where.file) return;
   const std::string comm = killed->text_of("comm");
-  out.push_back({"other_process_killed", "the kernel killed " + (comm.empty() ? "a process" : comm) +
-                                             " for memory on this host, which no line connects with this run's end: " +
-                                             killed->where.file + ":" + std::to_string(killed->where.line)});
+  out.push_back(
+      {"other_process_killed", (comm.empty() ? "a process" : comm) +
+                                   " was killed for memory on this host, which no line connects with this run's end: " +
+                                   killed->where.file + ":" + std::to_string(killed->where.line)});
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "cause.hpp"
 #include "oomplan/core/text.hpp"
 #include "oomplan/diagnose/diagnose.hpp"
+#include "other_kills.hpp"
 
 namespace oomplan {
 namespace diagnose {
@@ -36,6 +37,8 @@ Where place_of(const Case& c, Cause cause) {
 
 std::string headline_of(const CauseText* text, const Diagnosis& d, const Case& c) {
   std::string out = text != nullptr ? text->title : std::string(name_of(d.verdict.cause));
+  if (d.verdict.cause == Cause::sigkill_unknown && signal_of(*c.root).empty())
+    out = "a process vanished; the log does not say what ended it";
   if (const auto asked = c.gpu.requested; asked && d.place == Where::gpu && d.out_of_memory)
     out += ", asking for " + shown(*asked);
   if (d.moment.phase != "unknown") out += ", in " + d.moment.phase;
@@ -94,13 +97,14 @@ void weigh_end(Judgement& judgement) {
 bool stands_beside_a_kill(const Case& c) {
   if (c.root == nullptr || c.root->says != Says::other_failure) return false;
   return std::ranges::any_of(*c.evidence, [&](const Evidence& e) {
-    return e.says == Says::kernel_killed && e.where.file != c.root->where.file && e.find("quoted") == nullptr;
+    return is_kill_on_host(e) && e.says != Says::kernel_detail && e.where.file != c.root->where.file &&
+           e.find("quoted") == nullptr;
   });
 }
 
 void weigh_kill(Judgement& judgement) {
   judgement.confidence = Confidence::possible;
-  judgement.against.push_back("the kernel killed a process on the host, and the error may have followed from that");
+  judgement.against.push_back("a process was killed for memory on the host, and the error may have followed from that");
 }
 
 bool is_failure(const Evidence& e) {

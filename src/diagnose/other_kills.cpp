@@ -12,11 +12,6 @@ namespace {
 
 using namespace std::string_view_literals;
 
-bool is_kill(const Evidence& e) {
-  return e.says == Says::kernel_killed || e.says == Says::kernel_detail || e.says == Says::node_killed ||
-         e.says == Says::kubernetes_killed || e.family == "systemd_oomd" || e.family == "earlyoom";
-}
-
 // Somebody died without a word, or the others found that out.
 bool tells_of_vanished(const Evidence& e) {
   if (e.says == Says::killed || e.says == Says::bus_error || e.says == Says::consequence) return true;
@@ -38,6 +33,12 @@ bool is_about_others(const Evidence& e) {
 
 }  // namespace
 
+bool is_kill_on_host(const Evidence& e) {
+  constexpr std::array of_hosts{"systemd_oomd"sv, "earlyoom"sv, "android"sv, "lmkd"sv};
+  return e.says == Says::kernel_killed || e.says == Says::kernel_detail || e.says == Says::node_killed ||
+         e.says == Says::kubernetes_killed || std::ranges::find(of_hosts, e.family) != of_hosts.end();
+}
+
 bool tells_own_end(const Evidence& e, const std::vector<Line>& lines) {
   if (!e.line || e.find("quoted") != nullptr) return false;
   if (e.says == Says::gpu_alloc_failed || e.says == Says::gpu_kernel_limit || e.says == Says::disk_full) return true;
@@ -48,7 +49,7 @@ bool tells_own_end(const Evidence& e, const std::vector<Line>& lines) {
 OtherKills::OtherKills(const std::vector<Evidence>& all, const std::vector<Line>& lines,
                        const std::function<bool(std::size_t)>& survived)
     : lines_(lines) {
-  if (std::ranges::none_of(all, is_kill)) return;
+  if (std::ranges::none_of(all, is_kill_on_host)) return;
   for (const Line& line : lines) files_.insert(line.file);
   for (std::size_t i = 0; i < all.size() && !someone_vanished_; ++i) {
     const Evidence& e = all[i];
@@ -76,7 +77,7 @@ bool OtherKills::is_of_the_run(const Evidence& kill, int file) const {
 }
 
 bool OtherKills::operator()(const Evidence& kill) const {
-  if (someone_vanished_ || !is_kill(kill) || !kill.line || files_.size() < 2) return false;
+  if (someone_vanished_ || !is_kill_on_host(kill) || !kill.line || files_.size() < 2) return false;
   const int own = lines_[*kill.line].file;
   // A log that just stops is what a kill leaves.
   const bool all_end = std::ranges::all_of(files_, [&](int file) { return file == own || ended_.contains(file); });

@@ -11,6 +11,10 @@
 
 namespace oomplan::diagnose {
 
+/// A kill that a host's log tells: by the kernel of any system, or by a daemon that watches the host. A scheduler's
+/// kills its own job.
+bool is_kill_on_host(const Evidence& e);
+
 /// Whether a failure is the run's own, and no error of talking to others, which comes of their death as well: a refused
 /// allocation, a full disk, an exception below its frames.
 bool tells_own_end(const Evidence& e, const std::vector<Line>& lines);

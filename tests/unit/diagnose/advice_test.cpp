@@ -79,6 +79,33 @@ TEST(Advice, OfASecondStepIsOfTheOptimizersState) {
   EXPECT_EQ(first(diagnosed("  0%| | 1/939 [00:02<31:00, 2.0s/it]\n" + trace)), "adamw-8bit");
   EXPECT_EQ(first(diagnosed("  0%| | 2/939 [00:02<31:00, 2.0s/it]\n" + trace)), "gradient-checkpointing");
   EXPECT_EQ(first(diagnosed("  0%| | 1/939 [00:02<31:00, 2.0s/it]\n" + traced("t.py", "evaluate", "x"))), "evaluation");
+  // Plain SGD has none, an adapter's is small, and who generates has no optimizer.
+  for (const char* line : {"optimizer: sgd\n", "Using LoRA with r=16\n", "out = model.generate(ids)\n"})
+    EXPECT_NE(first(diagnosed(line + ("  0%| | 1/939 [00:02<31:00, 2.0s/it]\n" + trace))), "adamw-8bit") << line;
+}
+
+// The numbers of the failure stand whatever program it was.
+TEST(Advice, OfOthersStandsBesideAProgramsOwn) {
+  const std::string log =
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 24.00 GiB "
+      "of which 512.00 MiB is free. Process 77 has 2.50 GiB memory in use. Including non-PyTorch memory, this process "
+      "has 21.00 GiB memory in use. Of the allocated memory 20.00 GiB is allocated by PyTorch, and 512.00 MiB is "
+      "reserved by PyTorch but unallocated.\n";
+  EXPECT_EQ(first(diagnosed(log)), "other-processes");
+  EXPECT_EQ(first(diagnosed("INFO 01-01 10:00:00 vllm/worker/worker.py: loading\n" + log)), "other-processes");
+  EXPECT_NE(to_do("INFO 01-01 10:00:00 vllm/worker/worker.py: loading\n" + log), to_do(log));
+}
+
+TEST(Advice, IsAlreadySoInTrainingOnly) {
+  const std::string trace = traced("m.py", "forward", "y = self.conv(x)");
+  const auto so = [](const Diagnosis& d) {
+    return std::any_of(d.not_to_do.begin(), d.not_to_do.end(), [](const Fix& f) { return f.id == "micro-batch"; });
+  };
+  EXPECT_TRUE(so(diagnosed("train:\n  batch_size: 1\n" + trace)));
+  EXPECT_TRUE(so(diagnosed("inference:\n  batch_size: 8\ntrain:\n  batch_size: 1\n" + trace)));
+  for (const char* text : {"inference:\n  batch_size: 1\n", "inference: {batch_size: 1}\n",
+                           "saved to runs/batch_size=1/model.pt\n", "eval:\n  data:\n    batch_size: 1\n"})
+    EXPECT_FALSE(so(diagnosed(text + trace))) << text;
 }
 
 TEST(Advice, OfAnEvaluationIsNotOfItsBar) {

@@ -139,6 +139,24 @@ TEST(SeveralLogs, AKillBesideARunThatTellsItsOwnEndIsAnothers) {
   }
 }
 
+// Of whatever system: macOS' kernel, Android's, a daemon of the host.
+TEST(SeveralLogs, AKillOfEverySystemMayBeAnothers) {
+  for (const char* kill :
+       {"kernel: low swap: killing largest compressed process with pid 2967 (mongod) and size 1 MB\n",
+        "kernel: memorystatus: killing_process pid 4242 [mongod] (vm-compressor-space-shortage) 5600\n",
+        "kernel: memorystatus: killing largest compressed process mongod [123] 198602 MB\n",
+        "lowmemorykiller: Killing 'frob.app' (12345), adj 900,\n",
+        "systemd-oomd[949]: Killed /user.slice/a.scope due to memory pressure for /user.slice being 61.20% > 60.00% "
+        "for "
+        "> 20s with reclaim activity\n"}) {
+    const Diagnosis d =
+        of_files({{"train.log", "step 1\n" + frames_of_main + "ValueError: bad label\n"}, {"system.log", kill}});
+    EXPECT_EQ(d.verdict.cause, Cause::not_oom) << kill;
+    EXPECT_EQ(d.verdict.confidence, Confidence::possible) << kill;
+    EXPECT_TRUE(names_other_kill(d)) << kill;
+  }
+}
+
 TEST(SeveralLogs, AKillIsTheRunsWhereOneOfItVanished) {
   const std::string value_error = frames_of_main + "ValueError: bad label\n";
   for (const std::string& log : std::vector<std::string>{

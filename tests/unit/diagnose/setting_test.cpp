@@ -37,5 +37,25 @@ TEST(Setting, IsOnWithoutAValueAsAnOptionOnly) {
   EXPECT_FALSE(sets("train.py --mode", "mode full"));
 }
 
+TEST(Setting, OfAnotherPhaseSetsNothing) {
+  for (const char* line :
+       {"inference: {micro_batch_size: 1}", "{'eval': {'micro_batch_size': 1}}", "eval.micro_batch_size=1",
+        "EvalConfig(micro_batch_size=1)", "rollout={'n': 4, 'micro_batch_size': 1}",
+        "generation_config: {top_p: 0.9, micro_batch_size: 1}"})
+    EXPECT_FALSE(sets(line, "micro_batch_size 1")) << line;
+  for (const char* line : {"train: {micro_batch_size: 1}", "actor_rollout_ref.actor.micro_batch_size=1",
+                           "eval={'n': 4}, micro_batch_size=1", "Namespace(evaluate=True, micro_batch_size=1)"})
+    EXPECT_TRUE(sets(line, "micro_batch_size 1")) << line;
+  EXPECT_TRUE(sets("eval: {eval_batch_size: 1}", "eval_batch_size 1"));
+  EXPECT_FALSE(SettingsLine("  micro_batch_size: 1", true).sets("micro_batch_size 1"));
+}
+
+TEST(Setting, OfAPathSetsNothing) {
+  for (const char* line :
+       {"saved runs/micro_batch_size=1/model.pt", "runs/micro_batch_size=1", "micro_batch_size=1.yaml",
+        "out\\micro_batch_size=1\\log", "load micro_batch_size=1/model.safetensors"})
+    EXPECT_FALSE(sets(line, "micro_batch_size 1")) << line;
+}
+
 }  // namespace
 }  // namespace oomplan::diagnose
