@@ -116,17 +116,34 @@ const Evidence* last_of_tracker(const std::vector<Evidence>& evidence) {
   return last == evidence.rend() ? nullptr : &*last;
 }
 
-// A bar of another length, once an evaluation began, is the evaluation's.
-bool is_of_evaluation(const Evidence& bar, const Evidence* last_step, const Evidence* last_phase) {
-  return last_phase != nullptr && last_phase->phase == "evaluation" && last_step != nullptr && bar.phase.empty() &&
-         bar.number("steps") && last_step->number("steps") && bar.number("steps") != last_step->number("steps");
-}
+// The bars of evaluations among those of training, once an evaluation began: of another length, or of the same one and
+// begun anew. Where that begins anew too, training goes on.
+class EvaluationBars {
+ public:
+  bool operator()(const Evidence& bar, const Evidence* last_step, const Evidence* last_phase) {
+    if (last_phase == nullptr || last_phase->phase != "evaluation" || last_step == nullptr || !bar.phase.empty() ||
+        !bar.number("steps") || !last_step->number("steps") || !bar.number("step"))
+      return false;
+    if (bar.number("steps") != last_step->number("steps")) return true;
+    if (last_phase != evaluation_) at_.reset();
+    evaluation_ = last_phase;
+    const std::int64_t step = *bar.number("step");
+    const bool goes_on = at_ ? step >= *at_ : step < last_step->number("step").value_or(0);
+    if (goes_on) at_ = step;
+    return goes_on;
+  }
+
+ private:
+  const Evidence* evaluation_ = nullptr;
+  std::optional<std::int64_t> at_{};  // of its bar, where that is as long as training's
+};
 
 // The last progress line before the failure, and the last that says where in the run it is.
 void add_progress(const std::vector<Evidence>& evidence, const Evidence& root, Moment& out) {
   const bool beside = root.family == "wandb";  // its file has no line of the run's own
   const Evidence* last_step = nullptr;
   const Evidence* last_phase = nullptr;
+  EvaluationBars is_of_evaluation;
   for (const Evidence& e : evidence) {
     if (e.says != Says::progress || (!beside && (e.order > root.order || e.where.file != root.where.file))) continue;
     const bool same_line = last_phase != nullptr && last_phase->order == e.order;  // "Loading shards: 14%|… 1/7"

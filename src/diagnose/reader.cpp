@@ -43,7 +43,7 @@ class Reader {
     sieve_.drop_what_is_no_report(index, found);
     told_before_ = out_.size();
     for (Found& one : found) tell(one.line, std::move(one));
-    if (found.empty() && !tell_task_row(index)) tell_exception(index);
+    if (found.empty() && !tell_task_row(index) && !tell_epoch_row(index)) tell_exception(index);
   }
 
   // The end of a traceback names what was raised, by a name that no sentence has.
@@ -67,6 +67,20 @@ class Reader {
     out.message = "kernel/task-row";
     out.family = "kernel_oom";
     out.place = Where::host;
+    out.facts = std::move(*facts);
+    out_.push_back(std::move(out));
+    begins_.push_back(0);
+    return true;
+  }
+
+  bool tell_epoch_row(std::size_t index) {
+    std::optional<std::vector<Reading>> facts = epoch_row(lines_[index].body);
+    if (!facts) return false;
+    Evidence out = evidence_at(index);
+    out.message = "progress/epoch-row";
+    out.family = "printed_memory";
+    out.says = Says::memory_state;
+    out.place = Where::gpu;
     out.facts = std::move(*facts);
     out_.push_back(std::move(out));
     begins_.push_back(0);

@@ -61,6 +61,10 @@ bool speaks_of_gpu(std::string_view text);
 /// Whether the word "memory", or one that stands for it, is on the line.
 bool speaks_of_memory(std::string_view text);
 
+/// A row of YOLO's table where no bar is drawn behind it: epoch, GPU_mem, losses, instances, size. As facts step, steps
+/// and step_reserved.
+std::optional<std::vector<Reading>> epoch_row(std::string_view body);
+
 // The kernel's table of tasks, one row a process.
 
 /// The row in `body` as facts row_pid, rss_pages, swapents, row_comm. The column sets of 2.6 to 6.x are told apart by

@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <optional>
 
 #include "cause.hpp"
+#include "words.hpp"
 
 namespace oomplan::diagnose {
 namespace {
+
+using namespace std::string_view_literals;
 
 constexpr std::size_t fewest_points = 5;
 
@@ -29,6 +34,22 @@ bool counts(const Case& c, const Evidence& e, bool of_tracker) {
   return of_tracker || !c.root->rank || e.rank == c.root->rank;  // a tracker has rank 0's, and names none
 }
 
+// "CPU mem: 3.1GB", "free mem=7.5GB": words of another memory in front of the figure, in its own clause.
+bool names_another_memory(const Evidence& e, std::string_view name) {
+  constexpr std::array words{"cpu"sv,  "host"sv,   "ram"sv,  "free"sv, "avail"sv, "available"sv,
+                             "swap"sv, "system"sv, "disk"sv, "rss"sv,  "left"sv,  "remaining"sv};
+  if (name == "step_rss") return false;
+  const Reading* const fact = e.find(name);
+  const std::size_t at = fact == nullptr ? std::string::npos : e.text.find(fact->text);
+  if (at == std::string::npos) return false;
+  std::string_view before = std::string_view(e.text).substr(0, at);
+  const std::size_t clause = before.find_last_of(",;|([{");
+  if (clause != std::string_view::npos) before.remove_prefix(clause);
+  constexpr std::size_t most_words = 24;
+  before.remove_prefix(before.size() - std::min(before.size(), most_words));
+  return has_word_of(before, words);
+}
+
 // A line each: the memory may stand before the step.
 std::vector<Print> prints(const Case& c, std::string_view name, bool of_tracker) {
   std::vector<Print> out;
@@ -39,7 +60,7 @@ std::vector<Print> prints(const Case& c, std::string_view name, bool of_tracker)
       out.push_back({.line = *e.line, .rank = e.rank, .step = step});
     }
     if (const auto told = e.number("step")) out.back().step = told;
-    if (const auto memory = e.number(name)) out.back().bytes = memory;
+    if (const auto memory = e.number(name); memory && !names_another_memory(e, name)) out.back().bytes = memory;
   }
   std::erase_if(out, [](const Print& p) { return !p.bytes; });
   const std::optional<std::int64_t> rank = out.empty() ? std::nullopt : out.front().rank;

@@ -6,15 +6,15 @@
 namespace oomplan::diagnose {
 namespace {
 
-// The program printed its memory, and it grew from print to print. A peak is kept once a batch has set it: the
-// records of batches of all lengths come ever more rarely, what leaks raises it evenly.
+// The program printed its memory, and it grew from print to print. A peak is kept once a batch has set it: the records
+// of batches of all lengths come ever more rarely; what leaks raises it evenly, but so do batches that are ever longer.
 Judgement from_series(const Series& series, bool of_peaks) {
   const SeriesPoint& first = series.points.front();
   const SeriesPoint& last = series.points.back();
   const std::int64_t each = (last.bytes - first.bytes) / (last.step - first.step);
   const bool is_weak = of_peaks && !grows_evenly(series);
   Judgement out{.cause = Cause::vram_leak_suspected, .weight = is_weak ? 45 : 55};
-  out.confidence = is_weak ? Confidence::possible : Confidence::likely;
+  out.confidence = of_peaks ? Confidence::possible : Confidence::likely;
   out.reason = fmt::format("the {} that the run printed grew from each print to the next",
                            of_peaks ? "peak of memory" : "memory");
   out.arithmetic.push_back(

@@ -40,6 +40,15 @@ TEST(Moment, ComesFromProgressWhereThereAreNoFrames) {
   EXPECT_EQ(diagnosed("step 41 loss 1\nstep 42 loss 1\n" + oom(2, 80, 1, 78, 76, 1)).moment.step, 42);
 }
 
+// An evaluation of as many batches as training has steps draws a bar of the same length.
+TEST(Moment, CountsNoStepOfAnEvaluationsBar) {
+  const auto bar = [](int step) { return "  1%|#| " + std::to_string(step) + "/1000 [10:00<10:00,  1.20s/it]\n"; };
+  const std::string failure = oom(2, 80, 1, 78, 76, 1);
+  const std::string evaluation = "***** Running Evaluation *****\n" + bar(1) + bar(300) + bar(700);
+  EXPECT_EQ(diagnosed(bar(499) + bar(500) + evaluation + failure).moment.step, 500);
+  EXPECT_EQ(diagnosed(bar(499) + bar(500) + evaluation + bar(501) + failure).moment.step, 501);
+}
+
 TEST(Moment, OfAFrameGoesBeforeThatOfProgress) {
   const std::string step = traced(frame("torch/optim/adamw.py", "step", "adamw("));
   EXPECT_EQ(phase("***** Running Evaluation *****\n" + step), "optimizer_step");

@@ -1,4 +1,6 @@
+// Rows of tables that no word of their own tells: the kernel's of its tasks, YOLO's of its epochs.
 #include <array>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,19 @@ Reading counted(std::string name, std::int64_t value) {
   return {.name = std::move(name), .kind = Reading::Kind::integer, .text = std::to_string(value), .integer = value};
 }
 
+bool is_real(std::string_view word) {
+  return word.find('.') != std::string_view::npos && word.find_first_not_of("0123456789.e+-") == std::string_view::npos;
+}
+
+Reading of_gib(std::string name, std::string_view text) {
+  constexpr double gib = 1 << 30;
+  const double number = std::strtod(std::string(text).c_str(), nullptr);
+  return {.name = std::move(name),
+          .kind = Reading::Kind::bytes,
+          .text = std::string(text),
+          .integer = static_cast<std::int64_t>(number * gib)};
+}
+
 }  // namespace
 
 std::optional<std::vector<Reading>> task_row(std::string_view body) {
@@ -47,6 +62,22 @@ std::optional<std::vector<Reading>> task_row(std::string_view body) {
                                 {.name = "row_comm", .text = std::string(word) + std::string(body)}};
   }
   return std::nullopt;
+}
+
+std::optional<std::vector<Reading>> epoch_row(std::string_view body) {
+  const std::string_view epochs = next_word(body);
+  const std::size_t slash = epochs.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const auto step = parse_integer(epochs.substr(0, slash));
+  const auto steps = parse_integer(epochs.substr(slash + 1));
+  const std::string_view memory = next_word(body);
+  if (!step || !steps || !memory.ends_with('G') || !is_real(memory.substr(0, memory.size() - 1))) return std::nullopt;
+  std::size_t losses = 0;
+  std::string_view word = next_word(body);
+  for (; is_real(word); word = next_word(body)) ++losses;
+  if (losses < 2 || !parse_integer(word) || !parse_integer(next_word(body)) || !next_word(body).empty())
+    return std::nullopt;
+  return std::vector<Reading>{counted("step", *step), counted("steps", *steps), of_gib("step_reserved", memory)};
 }
 
 }  // namespace oomplan::diagnose
