@@ -269,6 +269,19 @@ bool process_label(std::string_view& text, Line& line) {
   return false;
 }
 
+// "985-1454/com.app E/" of Android's log: process, thread, package and level before the tag.
+bool logcat_label(std::string_view& text, Line& /*line*/) {
+  const std::size_t dash = while_digits(text, 0);
+  if (dash == 0 || dash >= text.size() || text[dash] != '-') return false;
+  const std::size_t slash = while_digits(text, dash + 1);
+  if (slash == dash + 1 || slash >= text.size() || text[slash] != '/') return false;
+  const std::size_t blank = text.find(' ', slash);
+  if (blank == std::string_view::npos || blank + 2 >= text.size() || text[blank + 2] != '/') return false;
+  if (std::string_view("VDIWEF").find(text[blank + 1]) == std::string_view::npos) return false;
+  take(text, blank + 3);
+  return true;
+}
+
 // A quoted, commented or boxed paste.
 bool quoting(std::string_view& text, Line& line) {
   for (const std::string_view mark : {"# ", "> ", "│ ", "┃ ", "| │ "}) {
@@ -302,9 +315,9 @@ std::string_view without_place(std::string_view text) {
 }
 
 using Strip = bool (*)(std::string_view&, Line&);
-constexpr auto all =
-    std::to_array<Strip>({quoting, timestamp, syslog, kernel_time, process_label, journal_label, logger_label,
-                          clock_alone, pod_label, rank_label, ray_label, launcher_label, compose_label, host_label});
+constexpr auto all = std::to_array<Strip>({quoting, timestamp, syslog, kernel_time, process_label, journal_label,
+                                           logger_label, clock_alone, pod_label, logcat_label, rank_label, ray_label,
+                                           launcher_label, compose_label, host_label});
 
 }  // namespace
 

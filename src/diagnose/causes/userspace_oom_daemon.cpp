@@ -13,7 +13,7 @@ Judgement causes::userspace_oom_daemon(const Case& c) {
   if (c.root->find("intent") != nullptr) {
     out.confidence = Confidence::likely;
     out.reason = "a program that watches memory (" + c.root->family + ") says that it was about to";
-    out.against.push_back("no line says that anything died of it");
+    if (c.text_of("signal") != "SIGKILL") out.against.push_back("no line says that anything died of it");
   }
   return out;
 }
