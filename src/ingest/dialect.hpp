@@ -64,7 +64,8 @@ struct Dialect {
   Draft (*read)(const Inputs& inputs, const Document& document) = nullptr;
   std::span<const Feature> features{};
   std::span<const Saying> sayings{};
-  /// Where its keys are also another's: two of these tell a config of it, and without them it is none.
+  /// Where its keys are also another's: two of these tell a config of it, and without them it is none. Dotted
+  /// where they are inside a mapping.
   std::span<const std::string_view> tells{};
   bool plain = false;                 ///< Its keys are the facts by their names; it has no keys.yaml.
   bool sets_mixed_precision = false;  ///< Tells accelerate itself, over what a launcher says.

@@ -1,37 +1,15 @@
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <tuple>
 
+#include "file_kind.hpp"
 #include "oomplan/core/text.hpp"
 #include "steps.hpp"
 
 namespace oomplan::ingestion {
 namespace {
-
-/// A kind of file that people have beside their training config and that says no plan.
-struct Foreign {
-  std::string_view what{};
-  std::array<std::string_view, 8> keys{};  ///< Two of these, which no dialect knows together, tell it.
-  std::string_view hint{};
-  bool trains = false;  ///< It says a run, which no dialect reads.
-};
-
-constexpr std::array foreign{
-    Foreign{"an accelerate launcher config",
-            {"compute_environment", "distributed_type", "machine_rank", "num_machines", "num_processes",
-             "main_training_function", "rdzv_backend", "same_network"},
-            "give it with --launch, beside the training config"},
-    Foreign{"a DeepSpeed config",
-            {"zero_optimization", "train_micro_batch_size_per_gpu", "train_batch_size", "gradient_clipping",
-             "zero_allow_untrusted_optimizer", "wall_clock_breakdown", "steps_per_print", "bf16"},
-            "give it with --launch, beside the training config, or name it there (deepspeed: …)"},
-    Foreign{"a model's config.json",
-            {"architectures", "hidden_size", "num_hidden_layers", "vocab_size", "num_attention_heads", "n_embd",
-             "transformers_version", "intermediate_size"},
-            "name its folder as the model of a training config"},
-};
 
 struct Score {
   const Dialect* dialect = nullptr;
@@ -43,10 +21,8 @@ struct Score {
   auto rank() const { return std::tuple(known, own.size(), names_model); }
 };
 
-bool has(const Inputs& inputs, std::string_view key) { return std::ranges::count(inputs, key, &Input::key) > 0; }
-
 bool may_be(const Dialect& dialect, const Inputs& inputs) {
-  const auto tells = [&](std::string_view key) { return has(inputs, key); };
+  const auto tells = [&](std::string_view key) { return has_path(inputs, key); };
   return dialect.tells.empty() || std::ranges::count_if(dialect.tells, tells) >= 2;
 }
 
@@ -86,35 +62,6 @@ std::vector<Score> scores_of(const Inputs& inputs) {
   }
   std::ranges::stable_sort(out, std::greater{}, &Score::rank);
   return out;
-}
-
-constexpr Foreign exported{"a config of LLaMA-Factory's that merges and exports an adapter", {}};
-constexpr Foreign quantized{"a config of torchtune's recipe that quantizes a checkpoint", {}};
-constexpr Foreign tokens{"a list of special tokens", {}, "name it in a training config (new_special_tokens_config: …)"};
-
-/// LLaMA-Factory: v1/plugins/model_plugins/peft.py, merge_and_export_model.
-bool is_export(const Input& input) {
-  return input.key == "peft_config" && input.value->is_mapping() && input.value->find("export_dir") != nullptr;
-}
-
-/// torchtune: recipes/quantize.py. Quantization-aware training names a quantizer beside an optimizer.
-bool quantizes_alone(const Inputs& inputs) {
-  const auto quantizer = std::ranges::find(inputs, "quantizer", &Input::key);
-  return quantizer != inputs.end() && quantizer->value->is_mapping() && has(inputs, "checkpointer") &&
-         !has(inputs, "optimizer") && !has(inputs, "tasks");
-}
-
-bool is_token(const Input& input) { return input.key.starts_with('<') && input.key.ends_with('>'); }
-
-const Foreign* foreign_kind(const Inputs& inputs) {
-  if (std::ranges::any_of(inputs, is_export)) return &exported;
-  if (quantizes_alone(inputs)) return &quantized;
-  if (!inputs.empty() && std::ranges::all_of(inputs, is_token)) return &tokens;
-  const auto tells = [&](const Foreign& kind) {
-    return std::ranges::count_if(kind.keys, [&](std::string_view key) { return has(inputs, key); }) >= 2;
-  };
-  const auto* found = std::ranges::find_if(foreign, tells);
-  return found == foreign.end() ? nullptr : found;
 }
 
 std::string listed() {
@@ -157,19 +104,22 @@ Result<const Dialect*> named(const Document& document, std::string_view name) {
   return out;
 }
 
+Diagnostic unread(const Document& document, const FileKind& kind) {
+  Diagnostic out = about(document, kind.trains ? "ingest/unknown-dialect" : "ingest/no-training",
+                         "this is " + std::string(kind.what) + ", which " +
+                             (kind.trains ? "is not read yet" : "trains nothing by itself"));
+  out.hint = (kind.trains ? "what would work: " : "") + std::string(kind.hint);
+  return out;
+}
+
 }  // namespace
 
 Result<const Dialect*> recognise(const Inputs& inputs, const Document& document, std::string_view name) {
   if (!name.empty()) return named(document, name);
   const std::vector<Score> scores = scores_of(inputs);
   const Score& best = scores.front();
-  if (const Foreign* kind = foreign_kind(inputs); kind != nullptr && best.known < inputs.size()) {
-    Diagnostic out = about(document, kind->trains ? "ingest/unknown-dialect" : "ingest/no-training",
-                           "this is " + std::string(kind->what) + ", which " +
-                               (kind->trains ? "oomplan does not read yet" : "trains nothing by itself"));
-    out.hint = kind->hint;
-    return out;
-  }
+  if (const std::optional<FileKind> kind = kind_of(inputs); kind && best.known < inputs.size())
+    return unread(document, *kind);
   if (best.known * 3 < inputs.size() || best.known == 0) {
     return about(document, "ingest/unknown-dialect", "no dialect knows enough of these keys");
   }

@@ -297,10 +297,12 @@ constexpr auto sayings = std::to_array<Saying>({
      }},
 });
 
-// Two of these tell its configs: sections of its TOML that no other framework has.
-constexpr auto tells = std::to_array<std::string_view>({"job", "profiling", "metrics", "lr_scheduler", "parallelism",
-                                                        "activation_checkpoint", "quantize", "comm", "fault_tolerance",
-                                                        "memory_estimation", "training", "validation", "experimental"});
+// Two of these tell its configs: sections of its TOML that no other framework has, and keys of a file that has but the
+// two that others have too.
+constexpr auto tells = std::to_array<std::string_view>(
+    {"job", "profiling", "metrics", "lr_scheduler", "parallelism", "activation_checkpoint", "quantize", "comm",
+     "fault_tolerance", "memory_estimation", "training", "validation", "experimental", "model.flavor",
+     "training.seq_len", "training.local_batch_size", "training.global_batch_size"});
 
 }  // namespace
 
