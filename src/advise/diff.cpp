@@ -97,6 +97,16 @@ std::string hunk(const Lines& a, const Lines& b, const std::vector<Edit>& edits,
 
 }  // namespace
 
+std::vector<LineEdit> line_edits(const std::string& before, const std::string& after) {
+  const Lines b = lines_of(after);
+  std::vector<LineEdit> out;
+  for (const Edit& edit : edits_of(lines_of(before), b)) {
+    LineEdit& next = out.emplace_back(LineEdit{edit.from, edit.dropped, {}});
+    for (std::size_t i = 0; i < edit.added; ++i) next.added += b[edit.at + i];
+  }
+  return out;
+}
+
 std::string unified_diff(const std::string& file, const std::string& before, const std::string& after) {
   const Lines a = lines_of(before);
   const Lines b = lines_of(after);

@@ -30,6 +30,7 @@ class Walk {
       : question_(question), ladder_(ladder), judge_(question, ladder) {}
 
   Result<Advice> answer() && {
+    advice_.count = gpu_count(question_.plan);
     advice_.assumed_trainer = assumed_trainer(question_.plan);
     advice_.gpu = question_.gpu;
     advice_.headroom = question_.headroom;
@@ -40,6 +41,7 @@ class Walk {
     try_each();
     search_cheapest();
     if (advice_.found) describe();
+    if (question_.cheapest_alone) return std::move(advice_);
     if (advice_.found && advice_.whole) add_alternatives();
     if (!advice_.found || advice_.found->cost.science != Cost{}.science) add_more_gpus();
     return std::move(advice_);
@@ -94,6 +96,7 @@ class Walk {
   }
 
   void try_one(int i) {
+    if (question_.cheapest_alone) return;
     std::optional<Trial> last;
     std::string why;
     for (int times = 1; times <= rung(i).repeat && !(last && last->fits); ++times) {
@@ -204,13 +207,17 @@ class Walk {
     }
   }
 
+  void add_step(const Choices& part) {
+    const Changing changing = change_by(part, question_, ladder_);
+    if (changing.change) advice_.steps.push_back(judge_.judge(part, changing.change->plan));
+  }
+
   void describe() {
     Choices part;
     for (const Choice& choice : found_.choices) {
       part.push_back(choice);
-      const Changing changing = change_by(part, question_, ladder_);
-      if (changing.change) advice_.steps.push_back(judge_.judge(part, changing.change->plan));
       advice_.taken.push_back(fix_of(rung(choice.rung)));
+      if (!question_.cheapest_alone) add_step(part);
     }
     for (const std::string_view fact : fact_names()) {
       const std::string before = fact_of(question_.plan, fact).value_or("");

@@ -207,7 +207,7 @@ constexpr auto rows = std::to_array<CodeRow>({
      " to estimate. Keep the calls of one."},
     {"ingest/unknown-dialect", Verdict::undecided,
      "The file's keys are those of no training config that oomplan reads. It may be a config of another tool, "
-     "or --dialect can say what it is."},
+     "or --dialect can say what it is. Of tools that are told by their keys the hint says what would work."},
     {"ingest/unknown-key", Verdict::usage,
      "No version of the framework knows this key, so it has no effect; a near name is given where there is one."
      " In a config it is a warning, with --set an error."},

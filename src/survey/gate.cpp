@@ -85,6 +85,7 @@ class Judgement {
       return;
     }
     item_.diagnostics = plan->warnings;
+    item_.count = gpu_count(*plan);
     item_.assumed_trainer = assumed_trainer(*plan);
     check_cards(*plan, *architecture, *rule, document);
   }

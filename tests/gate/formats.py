@@ -29,7 +29,30 @@ CONFIGS = {"fits.yml": FITS, "too_large.yml": TOO_LARGE, "broken.yml": "a: [", "
            "allowed.yml": FITS.replace("gpt2", "gpt1"), 'a "quote" & <tag> %0A ü,:.yml': TOO_LARGE,
            "lf\nfile.yml": TOO_LARGE}
 POLICY = "gpus: [8GiB]\nallow_undecided: allowed.yml\n"
+# Endings that a fix has to keep, and texts that it may not reach past.
+ENDINGS = {"unix.yml": TOO_LARGE, "dos.yml": TOO_LARGE.replace("\n", "\r\n"), "no_end.yml": TOO_LARGE.rstrip("\n"),
+           "wide.yml": "# 🦙 ü\n" + TOO_LARGE.rstrip("\n") + "  # 🦙", "one_line.yml": "{" + ", ".join(TOO_LARGE.split("\n")[:-1]) + "}",
+           "extends.yml": "extends: unix.yml\n", "fits.yml": FITS}
 program = None
+
+
+def offset(text, line, column):
+    """Of a place as SARIF counts: lines from 1, columns from 1 in UTF-16."""
+    lines = text.splitlines(keepends=True)
+    assert line <= max(len(lines), 1), (line, text)
+    at = lines[line - 1] if lines else ""
+    assert column <= len(at.encode("utf-16-le")) // 2 + 1, (column, at)
+    return sum(map(len, lines[:line - 1])) + len(at.encode("utf-16-le")[:2 * (column - 1)].decode("utf-16-le"))
+
+
+def with_fix(text, fix):
+    [change] = fix["artifactChanges"]
+    for one in reversed(change["replacements"]):
+        region = one["deletedRegion"]
+        begin = offset(text, region["startLine"], region["startColumn"])
+        end = offset(text, region["endLine"], region["endColumn"])
+        text = text[:begin] + one["insertedContent"]["text"] + text[end:]
+    return text
 
 
 def gib(count):
@@ -85,6 +108,25 @@ class Formats(unittest.TestCase):
             self.assertEqual(result["ruleId"], "gate/" + row["verdict"].replace("_", "-"))
             region = result["locations"][0]["physicalLocation"]["region"]
             self.assertEqual(region["startLine"], row["where"]["line"] or 1)
+
+    def test_sarif_has_the_patch_of_what_does_not_fit(self):
+        for name, text in ENDINGS.items():
+            (self.folder / name).write_bytes(text.encode())
+        answer = self.sarif(*ENDINGS)
+        fixes = {one["partialFingerprints"]["oomplan/config"]: one.get("fixes", []) for one in answer["results"]}
+        self.assertEqual(set(fixes), set(ENDINGS) - {"fits.yml"})
+        self.assertEqual(fixes.pop("extends.yml"), [])  # What would have to change is another file's.
+        for name, found in fixes.items():
+            self.assertEqual(len(found), 1, name)
+            self.assertEqual(found[0]["artifactChanges"][0]["artifactLocation"]["uri"], name)
+            self.assertIn("then it needs", found[0]["description"]["text"])
+            text = with_fix(ENDINGS[name], found[0])
+            self.assertNotRegex(text.replace("\r\n", "") if name == "dos.yml" else text.replace("\n", ""), r"[\r\n]", name)
+            (self.folder / name).write_bytes(text.encode())
+        self.assertEqual({self.judged_of(name) for name in fixes}, {"fits"})
+
+    def judged_of(self, config):
+        return json.loads(self.gate("json", config))["configs"][0]["verdict"]
 
     def test_junit_is_one_suite_with_a_case_a_config(self):
         root = xml.fromstring(self.gate("junit"))

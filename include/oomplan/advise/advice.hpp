@@ -13,6 +13,7 @@
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/core/result.hpp"
 #include "oomplan/estimate/footprint.hpp"
+#include "oomplan/plan/gpu_count.hpp"
 
 namespace oomplan {
 
@@ -122,6 +123,7 @@ struct Alternative {
 
 struct Advice {
   std::string config{};           ///< The file as its user named it.
+  GpuCount count{};               ///< Of the GPUs that each answer is for.
   std::string assumed_trainer{};  ///< As assumed_trainer() has it; empty where something says whose trainer it is.
   Gpu gpu{};
   double headroom = 0;             ///< Of gpu.total, 0 to 1.

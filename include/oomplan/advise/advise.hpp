@@ -1,6 +1,7 @@
 // The fix ladder: the cheapest change of a plan that makes it fit, each step proved by an estimate.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,7 @@ struct AdviceQuestion {
   const Document* document = nullptr;  ///< The config: then a change is played as its framework reads it.
   IngestOptions ingest{};              ///< How it was read.
   std::int64_t most_sets = 5'000;      ///< To look at before giving up, where some set is known to fit.
+  bool cheapest_alone = false;         ///< Neither what each fix does by itself, nor what one may prefer to `found`.
 };
 
 /// "adapter", "effective-batch", "sequence-length".
@@ -70,6 +72,16 @@ std::string nothing_to_change(const Ladder& ladder, std::string_view id, const A
 /// `document` with `keys` changed at their places or added beside their siblings, all else byte for byte as it was;
 /// without a byte order mark, as Document::text. Errors: advise/no-patch, with the reason.
 Result<std::string> patched(const Document& document, const std::vector<KeyChange>& keys);
+
+/// Lines of a text that others take the place of.
+struct LineEdit {
+  std::size_t from = 0;     ///< Counted from 0.
+  std::size_t dropped = 0;  ///< How many.
+  std::string added{};      ///< With their line ends.
+};
+
+/// What makes `after` of `before`, in the order of the lines, which are alike for the most part.
+std::vector<LineEdit> line_edits(const std::string& before, const std::string& after);
 
 /// A unified diff with three lines of context, as `patch -p0` takes it; empty where the texts are equal.
 std::string unified_diff(const std::string& file, const std::string& before, const std::string& after);

@@ -12,6 +12,7 @@ namespace oomplan {
 struct AdviceViewOptions {
   bool colour = false;              ///< Escape sequences for a terminal.
   std::size_t width = usual_width;  ///< Columns.
+  bool verdict_only = false;        ///< The first line, and which fixes.
 };
 
 /// For people: the answer in one line, then the way there, what to write, and what was tried.

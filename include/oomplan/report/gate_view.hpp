@@ -11,7 +11,8 @@
 namespace oomplan {
 
 struct GateViewOptions {
-  bool colour = false;  ///< Escape sequences for a terminal; text only.
+  bool colour = false;        ///< Escape sequences for a terminal; text only.
+  bool verdict_only = false;  ///< A line a config, without its reasons; text only.
 };
 
 /// "text", "markdown" (a job summary), "junit", "sarif" (2.1.0), "github" (annotations), "json"

@@ -84,6 +84,7 @@ struct ViewOptions {
   bool verdict_only = false;        ///< Of the view "text".
   std::optional<Bucket> bucket{};   ///< For the view "explain".
   TextParts parts{};
+  int terse = 0;  ///< How much of the screen is left out, from the least important on; of the view "text".
 };
 
 /// The report as the view `name` writes it; nothing where there is no such view. Without a footprint "explain" is

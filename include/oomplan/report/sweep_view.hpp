@@ -9,7 +9,8 @@
 namespace oomplan {
 
 struct SweepViewOptions {
-  bool colour = false;  ///< Escape sequences for a terminal.
+  bool colour = false;        ///< Escape sequences for a terminal.
+  bool verdict_only = false;  ///< The largest that fits, and how many do.
 };
 
 /// For people: the largest that fits, the frontier, and the grid as a table where it is not too long.

@@ -12,6 +12,7 @@
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/core/result.hpp"
 #include "oomplan/estimate/footprint.hpp"
+#include "oomplan/plan/gpu_count.hpp"
 
 namespace oomplan {
 
@@ -63,9 +64,26 @@ struct PeakGrowth {
   std::vector<SettingChange> changes{};
 };
 
+/// Text of the config that other text takes the place of: from a line and column up to, not including, another one;
+/// counted from 1, columns in UTF-16.
+struct GateReplacement {
+  int line = 1;
+  int column = 1;
+  int end_line = 1;
+  int end_column = 1;
+  std::string text{};
+};
+
+/// The cheapest change of the config after which it fits on every card of its rule.
+struct GateFix {
+  std::string about{};
+  std::vector<GateReplacement> replacements{};
+};
+
 struct GateItem {
   std::string config{};
   GateVerdict verdict = GateVerdict::invalid;
+  GpuCount count{};               ///< Of the GPUs that each answer is for.
   std::string assumed_trainer{};  ///< As assumed_trainer() has it; empty where something says whose trainer it is.
   std::vector<GateCheck> checks{};
   Bytes peak{};                            ///< Of the tensors; zero where there is no estimate.
@@ -75,7 +93,8 @@ struct GateItem {
   std::optional<PeakGrowth> growth{};
   std::string no_growth{};  ///< Why there is none though there is a baseline ("new").
   std::optional<Bytes> budget{};
-  Diagnostics diagnostics{};  ///< What stood in the way, and warnings.
+  Diagnostics diagnostics{};     ///< What stood in the way, and warnings.
+  std::optional<GateFix> fix{};  ///< Where one was asked for, and is there.
 };
 
 struct Gate {

@@ -8,6 +8,7 @@
 
 #include "oomplan/catalog/machine.hpp"
 #include "oomplan/core/bytes.hpp"
+#include "oomplan/plan/gpu_count.hpp"
 
 namespace oomplan {
 
@@ -35,6 +36,7 @@ struct SweepPoint {
 
 struct Sweep {
   std::string config{};
+  GpuCount count{};               ///< Of the GPUs that each answer is for.
   std::string assumed_trainer{};  ///< As assumed_trainer() has it; empty where something says whose trainer it is.
   Gpu gpu{};
   double headroom = 0;  ///< Of gpu.total, 0 to 1.

@@ -6,10 +6,12 @@
 #include "../applied.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
+#include "../each_gpu.hpp"
 #include "../errors.hpp"
 #include "../input.hpp"
 #include "../new_file.hpp"
 #include "../options.hpp"
+#include "../reasons.hpp"
 #include "../recipe.hpp"
 #include "../written.hpp"
 #include "oomplan/advise/advise.hpp"
@@ -24,7 +26,7 @@ namespace {
 
 struct Options {
   Question question{};
-  std::string gpu{};
+  std::vector<std::string> gpus{};
   std::string headroom{usual_headroom_text};
   std::vector<std::string> allow{};
   std::vector<std::string> forbid{};
@@ -33,12 +35,19 @@ struct Options {
   std::string html{};
   bool apply = false;
   bool yes = false;
+  bool quiet = false;
+  std::size_t width = usual_width;  ///< Of the terminal.
 };
 
 void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
   app.option("CONFIG", question.config, config_help).required();
-  app.option("--gpu", options.gpu, "A GPU by name (see `oomplan gpus`) or size (24GiB)").required().type_name("NAME");
+  app.option("--gpu", options.gpus,
+             "A GPU by name (see `oomplan gpus`) or size (24GiB); l4,a100-80gb: one after the other")
+      .required()
+      .repeatable()
+      .separated_by(',')
+      .type_name("NAME");
   app.option("--headroom", options.headroom, "How much of the GPU to leave free (5%)").type_name("PERCENT");
   const auto several = [&](const char* name, std::vector<std::string>& to, const char* about, const char* type) {
     app.option(name, to, about).repeatable().type_name(type);
@@ -55,7 +64,8 @@ void add_options(const ArgumentParser& app, Options& options) {
   const Option yes = app.flag("--yes", options.yes, "Confirm --apply");
   app.flag("--apply", options.apply, "Write the patch into CONFIG, and keep the old file beside it as .bak").needs(yes);
   add_models_option(app, question.models);
-  app.flag("--json", options.json, "Print one JSON object (docs/advice.schema.json)");
+  const Option quiet = app.flag("-q,--quiet", options.quiet, "Print the verdict alone, and which fixes");
+  app.flag("--json", options.json, "Print one JSON object (docs/advice.schema.json)").excludes(quiet);
   app.option("--html", options.html, "Also write the report as an HTML page").type_name("FILE");
 }
 
@@ -65,8 +75,10 @@ Outcome refused(Diagnostics problems, const Options& options) {
     out.out = advice_json(options.question.config, problems);
     return out;
   }
-  for (const Diagnostic& problem : problems) out.err += to_text(problem);
-  if (out.code == ExitCode::undecided) out.err += "oomplan: cannot be decided, for the reasons above\n";
+  if (out.code == ExitCode::undecided)
+    out.err = reasons_text(problems, {.config = options.question.config, .width = options.width});
+  else
+    for (const Diagnostic& problem : problems) out.err += to_text(problem);
   return out;
 }
 
@@ -91,15 +103,18 @@ Diagnostics misuse(const Options& options, const Ladder& ladder) {
   check_names(options.forbid, ids, "fix", errors);
   check_names(options.keep, keepable(), "thing to keep", errors);
   if (!parse_headroom(options.headroom)) errors.push_back(bad_headroom(options.headroom));
+  const Diagnostics several = check_alone(
+      options.gpus, {{"--json", options.json}, {"--html", !options.html.empty()}, {"--apply", options.apply}});
+  errors.insert(errors.end(), several.begin(), several.end());
   const std::vector<std::string_view> known = dialects();
   const std::string& dialect = options.question.dialect;
   if (!dialect.empty() && std::ranges::count(known, dialect) == 0) errors.push_back(unknown_dialect(dialect));
   return errors;
 }
 
-Question asked(const Options& options) {
+Question asked(const Options& options, const std::string& gpu) {
   Question out = options.question;
-  out.gpus = {options.gpu};
+  out.gpus = {gpu};
   out.headroom = *parse_headroom(options.headroom);
   out.open_numbers = out.outlook = out.cards_alone = true;
   return out;
@@ -127,12 +142,13 @@ AdviceQuestion question_of(const Question& question, const Options& options, con
           .forbid = options.forbid,
           .keep = options.keep,
           .document = &document,
-          .ingest = ingest_options(question)};
+          .ingest = ingest_options(question),
+          .cheapest_alone = options.quiet && !options.apply && options.html.empty()};
 }
 
 Outcome print(const Advice& advice, const Findings& findings, const Options& options, const Terminal& terminal) {
   Outcome out{.code = advice.now.fits || advice.found ? ExitCode::ok : ExitCode::does_not_fit};
-  out.out = options.json ? advice_json(advice) : advice_text(advice, {terminal.colour, terminal.width});
+  out.out = options.json ? advice_json(advice) : advice_text(advice, {terminal.colour, terminal.width, options.quiet});
   for (const Diagnostic& warning : findings.plan->warnings)
     if (!options.json) out.err += to_text(warning);
   return out;
@@ -162,12 +178,8 @@ Result<std::string> apply_patch(const Advice& advice, const Document& document) 
   return *done + ", and " + advice.launcher->name + " is new";
 }
 
-Outcome run_fix(const Options& options, const Terminal& terminal) {
-  const Result<Ladder> ladder = Ladder::load();
-  if (!ladder) return refused(ladder.errors(), options);
-  Diagnostics wrong = misuse(options, *ladder);
-  if (!wrong.empty()) return refused(std::move(wrong), options);
-  Question question = asked(options);
+Outcome fix_on(const std::string& gpu, const Ladder& ladder, const Options& options, const Terminal& terminal) {
+  Question question = asked(options, gpu);
   std::optional<Document> document;
   const Findings findings = answer(question, &document);
   if (!findings.lengths.empty() && findings.plan)
@@ -175,7 +187,7 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   if (const std::optional<Diagnostic> open = length_in_the_way(findings)) return refused({*open}, options);
   if (!findings.diagnostics.empty() || !document)
     return refused(with_lengths(findings.diagnostics, findings.lengths), options);
-  Result<Advice> advice = find_advice(question_of(question, options, findings, *document), *ladder);
+  Result<Advice> advice = find_advice(question_of(question, options, findings, *document), ladder);
   if (!advice) return refused(advice.errors(), options);
   advice->config = question.config;
   if (findings.outlook && !advice->now.fits) advice->larger = findings.outlook->cards.fitting;
@@ -190,6 +202,16 @@ Outcome run_fix(const Options& options, const Terminal& terminal) {
   if (!done) return refused(done.errors(), options);
   if (!options.json) out.out += "\n" + *done + "\n";
   return out;
+}
+
+Outcome run_fix(const Options& given, const Terminal& terminal) {
+  Options options = given;
+  options.width = terminal.width;
+  const Result<Ladder> ladder = Ladder::load();
+  if (!ladder) return refused(ladder.errors(), options);
+  Diagnostics wrong = misuse(options, *ladder);
+  if (!wrong.empty()) return refused(std::move(wrong), options);
+  return answer_each(options.gpus, [&](const std::string& gpu) { return fix_on(gpu, *ladder, options, terminal); });
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "../codes.hpp"
 #include "../command.hpp"
 #include "../fence.hpp"
+#include "../gate_fix.hpp"
 #include "../guarded.hpp"
 #include "../input.hpp"
 #include "../models_cache.hpp"
@@ -43,6 +44,7 @@ struct Options {
   Question read{};  ///< How configs are read.
   std::string html{};
   std::vector<std::string> outside{};
+  bool quiet = false;
 };
 
 void add_options(const ArgumentParser& app, Options& options) {
@@ -71,6 +73,7 @@ void add_options(const ArgumentParser& app, Options& options) {
   app.option("--allow-outside", options.outside, "Let configs name files below DIR too, not only in the repository")
       .repeatable()
       .type_name("DIR");
+  app.flag("-q,--quiet", options.quiet, "Print a line a config, and the count, without reasons");
   add_models_option(app, options.models);
 }
 
@@ -193,7 +196,8 @@ struct Court {
   const std::optional<Baseline>& baseline;
   ModelsCache& models;
   const Fence& fence;
-  const Question& read;  ///< How configs are read.
+  const Question& read;   ///< How configs are read.
+  const Ladder* fixes{};  ///< To look for a fix in; null where nothing shows one.
 };
 
 GateItem judge_one(const std::string& config, const Court& court) {
@@ -215,7 +219,14 @@ GateItem judge_one(const std::string& config, const Court& court) {
   } else if (court.baseline) {
     question.no_baseline = "new: it is not in the baseline";
   }
-  return judge(court.policy, read_within(fence, config), question, undecidable);
+  const Result<Document> document = read_within(fence, config);
+  GateItem out = judge(court.policy, document, question, undecidable);
+  if (court.fixes == nullptr || out.verdict != GateVerdict::does_not_fit) return out;
+  const auto again = [&](const Document& changed) {
+    return judge(court.policy, changed, question, undecidable).verdict;
+  };
+  out.fix = gate_fix(out, *rule_for(court.policy, config), *document, question, *court.fixes, again);
+  return out;
 }
 
 bool has_bug(const GateItem& item) { return verdict_of(item.diagnostics) == Verdict::bug; }
@@ -228,7 +239,15 @@ ExitCode code_of(const Gate& gate) {
   return gate.count(GateVerdict::undecided) > 0 ? ExitCode::undecided : ExitCode::ok;
 }
 
-Gate gate_of(const Options& options, const std::vector<std::string>& configs, Diagnostics errors, bool own_process) {
+/// What is asked of the gate beside its options.
+struct Asked {
+  const std::vector<std::string>& configs;
+  bool own_process = false;
+  bool fixes = false;  ///< A format shows them.
+};
+
+Gate gate_of(const Options& options, const Asked& asked, Diagnostics errors) {
+  const std::vector<std::string>& configs = asked.configs;
   Gate gate{.policy = options.policy, .baseline = options.baseline, .diagnostics = std::move(errors)};
   const Result<Catalog> catalog = catalog_in(options.models);
   if (!catalog) append(gate.diagnostics, catalog.errors());
@@ -248,12 +267,17 @@ Gate gate_of(const Options& options, const std::vector<std::string>& configs, Di
   const Fence fence(options.outside);
   Question read = options.read;
   read.gpus = options.gpus;
-  const Court court{*policy, baseline, models, fence, read};
+  const Result<Ladder> ladder = asked.fixes ? Ladder::load() : Result<Ladder>(Diagnostics{});
+  if (asked.fixes && !ladder) {
+    gate.diagnostics = ladder.errors();
+    return gate;
+  }
+  const Court court{*policy, baseline, models, fence, read, asked.fixes ? &*ladder : nullptr};
   gate.items.resize(configs.size());
   const auto judge_at = [&](std::size_t i) {
     gate.items[i] = guarded(configs[i], [&] { return judge_one(configs[i], court); });
   };
-  if (own_process) {
+  if (asked.own_process) {
     for_each_surviving(configs.size(), judge_at,
                        [&](std::size_t i, int signal) { gate.items[i] = ended_by(signal, configs[i]); });
   } else {
@@ -289,10 +313,11 @@ Outcome run_gate(const Options& options, const Terminal& terminal) {
   Diagnostics errors;
   const std::vector<Output> outputs = outputs_of(options, errors);
   const std::vector<std::string> configs = configs_of(options, errors);
-  const Gate gate = gate_of(options, configs, std::move(errors), terminal.own_process);
+  const bool fixes = options.format == "sarif" || std::ranges::count(outputs, "sarif", &Output::format) > 0;
+  const Gate gate = gate_of(options, {configs, terminal.own_process, fixes}, std::move(errors));
   Outcome out{.code = code_of(gate)};
   const bool told = options.format != "text" || gate.diagnostics.empty();
-  const auto view = gate_view(options.format, gate, {.colour = terminal.colour});
+  const auto view = gate_view(options.format, gate, {.colour = terminal.colour, .verdict_only = options.quiet});
   if (told && view) {
     out.out = *view;
   } else {

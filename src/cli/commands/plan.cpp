@@ -8,10 +8,12 @@
 #include "../cards.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
+#include "../each_gpu.hpp"
 #include "../errors.hpp"
 #include "../layout_files.hpp"
 #include "../options.hpp"
 #include "../parallel.hpp"
+#include "../reasons.hpp"
 #include "../recipe.hpp"
 #include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/ingest/ingest.hpp"
@@ -26,20 +28,25 @@ constexpr std::int64_t most_rows = 1'000'000;
 
 struct Options {
   Question question{};
-  std::string gpu{};
+  std::vector<std::string> gpus{};
   std::string headroom{usual_headroom_text};
   std::optional<std::int64_t> rows{};
   std::optional<std::int64_t> network{};
   std::string write{};
   bool json = false;
+  std::size_t width = usual_width;  ///< Of the terminal.
 };
 
 void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
   app.option("MODEL", question.config, "A model, by hub id or folder; or a config of transformers' Trainer or TRL")
       .required();
-  app.option("--gpu", options.gpu, "How many GPUs of which kind: 8xh100-80gb, on two machines 2x8xh100-80gb")
+  app.option("--gpu", options.gpus,
+             "How many GPUs of which kind: 8xh100-80gb, on two machines 2x8xh100-80gb; several with commas, one after "
+             "the other")
       .required()
+      .repeatable()
+      .separated_by(',')
       .type_name("NxNAME");
   app.option("--rows", options.rows,
              "Rows of a step on all GPUs together; else what the config comes to on as many GPUs")
@@ -66,8 +73,10 @@ Outcome refused(const Diagnostics& problems, const Options& options) {
     out.out = layouts_json(options.question.config, problems);
     return out;
   }
-  for (const Diagnostic& problem : problems) out.err += to_text(problem);
-  if (out.code == ExitCode::undecided) out.err += "oomplan: cannot be decided, for the reasons above\n";
+  if (out.code == ExitCode::undecided)
+    out.err = reasons_text(problems, {.config = options.question.config, .width = options.width});
+  else
+    for (const Diagnostic& problem : problems) out.err += to_text(problem);
   return out;
 }
 
@@ -121,15 +130,15 @@ ExitCode code_of(const std::vector<Layout>& layouts) {
   return std::ranges::any_of(layouts, open) ? ExitCode::undecided : ExitCode::does_not_fit;
 }
 
-Outcome run_plan(const Options& options, const Terminal& terminal) {
+Outcome plan_on_gpus(const std::string& gpus, const Options& options, const Terminal& terminal) {
   Question question = options.question;
-  question.gpus = {options.gpu};
+  question.gpus = {gpus};
   const auto headroom = parse_headroom(options.headroom);
   if (!headroom) return refused({bad_headroom(options.headroom)}, options);
   const Result<Catalog> catalog = catalog_here(question.models);
   if (!catalog) return refused(catalog.errors(), options);
   if (const Diagnostics bad = check_counts(question.gpus); !bad.empty()) return refused(bad, options);
-  const Cards cards = cards_of(options.gpu);
+  const Cards cards = cards_of(gpus);
   const Result<Gpu> gpu = find_gpu(cards.name, *catalog);
   if (!gpu) return refused(gpu.errors(), options);
   const Result<std::vector<LayoutKind>> kinds = layout_kinds();
@@ -164,6 +173,16 @@ Outcome run_plan(const Options& options, const Terminal& terminal) {
   out.out =
       options.json ? layouts_json(view) : layouts_text(view, {.colour = terminal.colour, .width = terminal.width});
   return out;
+}
+
+Outcome run_plan(const Options& given, const Terminal& terminal) {
+  Options options = given;
+  options.width = terminal.width;
+  if (const Diagnostics bad =
+          check_alone(options.gpus, {{"--json", options.json}, {"--write", !options.write.empty()}});
+      !bad.empty())
+    return refused(bad, options);
+  return answer_each(options.gpus, [&](const std::string& gpus) { return plan_on_gpus(gpus, options, terminal); });
 }
 
 }  // namespace

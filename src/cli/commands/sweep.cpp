@@ -6,10 +6,12 @@
 #include "../cards.hpp"
 #include "../codes.hpp"
 #include "../command.hpp"
+#include "../each_gpu.hpp"
 #include "../errors.hpp"
 #include "../models_cache.hpp"
 #include "../options.hpp"
 #include "../parallel.hpp"
+#include "../reasons.hpp"
 #include "../recipe.hpp"
 #include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/plan/trainer.hpp"
@@ -21,11 +23,13 @@ namespace {
 
 struct Options {
   Question question{};
-  std::string gpu{};
+  std::vector<std::string> gpus{};
   std::string headroom{usual_headroom_text};
   std::vector<std::string> over{};
   bool json = false;
   bool csv = false;
+  bool quiet = false;
+  std::size_t width = usual_width;  ///< Of the terminal.
 };
 
 void add_options(const ArgumentParser& app, Options& options) {
@@ -36,7 +40,12 @@ void add_options(const ArgumentParser& app, Options& options) {
       .required()
       .repeatable()
       .type_name("AXES");
-  app.option("--gpu", options.gpu, "A GPU by name (see `oomplan gpus`) or size (24GiB)").required().type_name("NAME");
+  app.option("--gpu", options.gpus,
+             "A GPU by name (see `oomplan gpus`) or size (24GiB); l4,a100-80gb: one after the other")
+      .required()
+      .repeatable()
+      .separated_by(',')
+      .type_name("NAME");
   app.option("--headroom", options.headroom, "How much of the GPU to leave free (5%)").type_name("PERCENT");
   add_recipe_options(app, question.recipe);
   add_trainer_option(app, question.trainer);
@@ -45,8 +54,9 @@ void add_options(const ArgumentParser& app, Options& options) {
   add_set_option(app, question.overrides);
   app.option("--dialect", question.dialect, dialect_help()).type_name("NAME");
   add_models_option(app, question.models);
-  const Option csv = app.flag("--csv", options.csv, "Print one line a combination, sizes in bytes");
-  app.flag("--json", options.json, "Print one JSON object (docs/sweep.schema.json)").excludes(csv);
+  const Option quiet = app.flag("-q,--quiet", options.quiet, "Print the largest that fits, and how many do");
+  const Option csv = app.flag("--csv", options.csv, "Print one line a combination, sizes in bytes").excludes(quiet);
+  app.flag("--json", options.json, "Print one JSON object (docs/sweep.schema.json)").excludes(csv).excludes(quiet);
 }
 
 Outcome refused(const Diagnostics& problems, const Options& options) {
@@ -55,8 +65,10 @@ Outcome refused(const Diagnostics& problems, const Options& options) {
     out.out = sweep_json(options.question.config, problems);
     return out;
   }
-  for (const Diagnostic& problem : problems) out.err += to_text(problem);
-  if (out.code == ExitCode::undecided) out.err += "oomplan: cannot be decided, for the reasons above\n";
+  if (out.code == ExitCode::undecided)
+    out.err = reasons_text(problems, {.config = options.question.config, .width = options.width});
+  else
+    for (const Diagnostic& problem : problems) out.err += to_text(problem);
   return out;
 }
 
@@ -71,7 +83,7 @@ Outcome print(const Sweep& sweep, const Options& options, const Terminal& termin
   Outcome out{.code = sweep.largest ? ExitCode::ok : ExitCode::does_not_fit};
   out.out = options.json  ? sweep_json(sweep)
             : options.csv ? sweep_csv(sweep)
-                          : sweep_text(sweep, {.colour = terminal.colour});
+                          : sweep_text(sweep, {.colour = terminal.colour, .verdict_only = options.quiet});
   return out;
 }
 
@@ -88,9 +100,9 @@ std::optional<std::size_t> point_in_the_way(const Sweep& sweep) {
   return out;
 }
 
-Outcome run_sweep(const Options& options, const Terminal& terminal) {
+Outcome sweep_on(const std::string& name, const Options& options, const Terminal& terminal) {
   Question question = options.question;
-  question.gpus = {options.gpu};
+  question.gpus = {name};
   Result<std::vector<Axis>> axes = parse_axes(options.over);
   if (!axes) return refused(axes.errors(), options);
   const auto headroom = parse_headroom(options.headroom);
@@ -101,7 +113,7 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
   const Result<Catalog> catalog = catalog_here(question.models);
   if (!catalog) return refused(catalog.errors(), options);
   if (const Diagnostics bad = check_counts(question.gpus); !bad.empty()) return refused(bad, options);
-  const Result<Gpu> gpu = find_gpu(cards_of(options.gpu).name, *catalog);
+  const Result<Gpu> gpu = find_gpu(cards_of(name).name, *catalog);
   if (!gpu) return refused(gpu.errors(), options);
   const Result<ReadConfig> read = config_or_recipe(question.config, question.recipe, *catalog);
   if (!read) return refused(read.errors(), options);
@@ -112,6 +124,7 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
   if (!first && verdict_of(first.errors()) == Verdict::usage) return refused(first.errors(), options);
   if (first) {  // The file is the same at every point, and so is what it is.
     how.dialect = first->dialect;
+    sweep.count = gpu_count(*first);
     sweep.assumed_trainer = assumed_trainer(*first);
   }
   ModelsCache models(*catalog);
@@ -127,6 +140,15 @@ Outcome run_sweep(const Options& options, const Terminal& terminal) {
   if (first && !options.json)
     for (const Diagnostic& warning : first->warnings) out.err += to_text(warning);
   return out;
+}
+
+Outcome run_sweep(const Options& given, const Terminal& terminal) {
+  Options options = given;
+  options.width = terminal.width;
+  if (const Diagnostics bad = check_alone(options.gpus, {{"--json", options.json}, {"--csv", options.csv}});
+      !bad.empty())
+    return refused(bad, options);
+  return answer_each(options.gpus, [&](const std::string& gpu) { return sweep_on(gpu, options, terminal); });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "../cards.hpp"
 #include "../layout.hpp"
 #include "oomplan/report/advice_view.hpp"
 #include "rungs.hpp"
@@ -28,11 +29,12 @@ using report::Row;
 class Page {
  public:
   Page(const Advice& advice, const AdviceViewOptions& options)
-      : a_(advice), colour_(options.colour), width_(options.width) {}
+      : a_(advice), colour_(options.colour), width_(options.width), verdict_only_(options.verdict_only) {}
 
   std::string text() && {
     headline();
-    if (a_.now.fits) return std::move(out_);
+    if (verdict_only_) add_names();
+    if (a_.now.fits || verdict_only_) return std::move(out_);
     add_steps();
     add_changes();
     add_alternatives();
@@ -45,8 +47,10 @@ class Page {
  private:
   std::string limit() const {
     const bool named = !a_.gpu.compute_capability.empty();
-    const std::string card =
-        named ? printable(a_.gpu.title) + " (" + to_text(a_.gpu.total) + ")" : to_text(a_.gpu.total);
+    const std::string one = report::cards_text(a_.count, a_.gpu);
+    const std::string card = named               ? printable(one) + " (" + to_text(a_.gpu.total) + ")"
+                             : a_.count.gpus > 1 ? printable(one)
+                                                 : to_text(a_.gpu.total);
     return a_.headroom > 0 ? fmt::format("{} with {:g} % free", card, a_.headroom * 100) : card;
   }
 
@@ -85,6 +89,10 @@ class Page {
     for (std::size_t i = 0; i < trial.fixes.size(); ++i)
       out += (i == 0 ? "" : i + 1 == trial.fixes.size() ? " and " : ", ") + report::taken_text(trial.fixes[i]);
     return out;
+  }
+
+  void add_names() {
+    if (a_.found) out_ += "  " + wrapped(fixes_of(*a_.found), 2, 2) + "\n";
   }
 
   void add_steps() {
@@ -246,6 +254,7 @@ class Page {
   const Advice& a_;
   bool colour_ = false;
   std::size_t width_ = report::page_width;
+  bool verdict_only_ = false;
   std::string out_{};
 };
 

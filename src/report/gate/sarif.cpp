@@ -51,14 +51,33 @@ std::string message_of(const GateItem& item) {
                      growth.empty() ? "" : "; ", growth);
 }
 
+Json replacement_of(const GateReplacement& one) {
+  return {{"deletedRegion",
+           {{"startLine", one.line},
+            {"startColumn", one.column},
+            {"endLine", one.end_line},
+            {"endColumn", one.end_column}}},
+          {"insertedContent", {{"text", one.text}}}};
+}
+
+/// Of the config, whatever file the place of the result is in.
+Json fix_of(const GateFix& fix, std::string_view config) {
+  Json replacements = Json::array();
+  for (const GateReplacement& one : fix.replacements) replacements.push_back(replacement_of(one));
+  Json change{{"artifactLocation", {{"uri", uri_of(config)}}}, {"replacements", std::move(replacements)}};
+  return {{"description", {{"text", printable(fix.about)}}}, {"artifactChanges", Json::array({std::move(change)})}};
+}
+
 Json result_of(const GateItem& item) {
   const std::string_view level = item.verdict == GateVerdict::allowed ? "note" : "error";
-  return {{"ruleId", rule_of(item.verdict)},
-          {"ruleIndex", static_cast<int>(item.verdict) - 1},
-          {"level", level},
-          {"message", {{"text", message_of(item)}}},
-          {"locations", Json::array({location_of(item.where)})},
-          {"partialFingerprints", {{"oomplan/config", item.config}}}};
+  Json out{{"ruleId", rule_of(item.verdict)},
+           {"ruleIndex", static_cast<int>(item.verdict) - 1},
+           {"level", level},
+           {"message", {{"text", message_of(item)}}},
+           {"locations", Json::array({location_of(item.where)})},
+           {"partialFingerprints", {{"oomplan/config", item.config}}}};
+  if (item.fix) out["fixes"] = Json::array({fix_of(*item.fix, item.config)});
+  return out;
 }
 
 Json rules() {
@@ -68,7 +87,8 @@ Json rules() {
   };
   constexpr std::array<About, 5> abouts{
       {{"The run does not fit on a GPU that the policy names for it.",
-        "`oomplan fix CONFIG --gpu NAME` finds the cheapest change that makes it fit, and writes it as a patch."},
+        "`oomplan fix CONFIG --gpu NAME` finds the cheapest change that makes it fit, and writes it as a patch; "
+        "where the config alone says it, it is the result's fix."},
        {"The run's peak grows by more than the policy's budget.",
         "The message says which settings changed. Take them back, or raise `budget` in the policy."},
        {"Whether the run fits cannot be decided, and the policy does not allow that.",

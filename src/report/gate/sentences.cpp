@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "../cards.hpp"
 #include "oomplan/core/text.hpp"
 
 namespace oomplan::report::gate {
@@ -14,8 +15,8 @@ namespace {
 std::string fit_text(const GateItem& item, const GateCheck& check) {
   const std::string needed = (check.at_least ? "at least " : "") + oomplan::to_text(check.needed);
   const std::string note = item.assumed_trainer.empty() ? "" : " (" + item.assumed_trainer + ")";
-  std::string out = fmt::format("{} needed on {}, of {} that the headroom leaves", needed, check.gpu.title,
-                                oomplan::to_text(check.limit));
+  std::string out = fmt::format("{} needed on {}, of {} that the headroom leaves", needed,
+                                cards_text(item.count, check.gpu), oomplan::to_text(check.limit));
   if (check.fits && check.paged_to_host > Bytes(0))
     out += fmt::format(", with {} paged to the host", oomplan::to_text(check.paged_to_host));
   if (!check.fits && !check.at_least && check.needed <= check.gpu.total)

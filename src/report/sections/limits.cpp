@@ -44,6 +44,7 @@ std::string offloaded(const Report& report) {
 
 std::string limits_section(const Report& report, const ViewOptions& options) {
   std::string out = "Not in the number: " + left_out(report) + ".";
+  if (options.terse >= 1) return wrapped(out, 0, 2, options.width) + "\n";
   if (report.found.plan && report.found.plan->quantization.kind.value == Quantization::int8) {
     out += " Nor are columns of outliers, which LLM.int8() keeps beside its inputs: their number depends on the model.";
   }

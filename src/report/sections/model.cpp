@@ -25,6 +25,7 @@ std::string model_section(const Report& report, const ViewOptions& options) {
     const Architecture& model = *report.found.architecture;
     out = fmt::format("{} ({}, {} layers): ", printable(model.source), printable(model.model_type), model.layers);
   }
+  if (options.terse >= 3) return reading(report, options.width);
   out += fmt::format("{} parameters, {} trained", with_separators(footprint.parameters),
                      with_separators(footprint.trainable_parameters));
   return wrapped(out, 0, 2, options.width) + "\n" + reading(report, options.width);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cards.hpp"
 #include "layout.hpp"
 #include "oomplan/core/text.hpp"
 #include "oomplan/plan/trainer.hpp"
@@ -57,21 +58,11 @@ std::string wrapped_line(const std::string& text, const ViewOptions& options) {
   return wrapped(text, 0, 2, options.width) + "\n";
 }
 
-/// "ONE NVIDIA L4", where nobody says how many there are; "each of 8 NVIDIA L4".
-std::string cards_text(const Report& report, const Gpu& gpu) {
-  if (!report.found.plan) return gpu.title;
-  const Setting<std::int64_t>& world = report.found.plan->mesh.world_size;
-  constexpr std::string_view of_a_size = "a GPU";
-  const bool named = !gpu.title.starts_with(of_a_size);
-  if (world.value <= 1) return (world.origin.is_said() || !named ? "" : "ONE ") + gpu.title;
-  return fmt::format("each of {} {}", world.value, named ? gpu.title : "GPUs" + gpu.title.substr(of_a_size.size()));
-}
-
 std::string fit_line(const Report& report, const Fit& fit, const std::string& note, const ViewOptions& options) {
   std::string words = words_of(fit);
   if (fit.ends() && fit.paged_to_host() > Bytes(0)) words += ',';
   const std::string verdict = painted(words, paint_of(fit), options.colour);
-  const std::string on = cards_text(report, fit.gpu);
+  const std::string on = cards_text(report.found.plan ? gpu_count(*report.found.plan) : GpuCount(), fit.gpu);
   if (fit.verdict == FitVerdict::undecided) return wrapped_line(fmt::format("{} on {}{}", verdict, on, note), options);
   const std::string_view least = fit.at_least ? "at least " : "";
   const std::string rest =
@@ -245,7 +236,7 @@ std::string verdict_section(const Report& report, const ViewOptions& options) {
   if (fits.size() > 1) return comparison(fits, note, options) + lines;
   const Fit& fit = fits.front();
   return fit_line(report, fit, note, options) + bar_line(report, fit, options) + version +
-         range_line(fit, "", options) + lines + shown_line(fit, options);
+         range_line(fit, "", options) + lines + (options.terse >= 2 ? "" : shown_line(fit, options));
 }
 
 }  // namespace oomplan::report

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../cards.hpp"
 #include "../layout.hpp"
 #include "oomplan/report/sweep_view.hpp"
 
@@ -20,10 +21,12 @@ constexpr std::size_t most_named = 5;
 
 class Page {
  public:
-  Page(const Sweep& sweep, bool colour) : s_(sweep), colour_(colour), unit_(report::unit_for(sweep.gpu.total)) {}
+  Page(const Sweep& sweep, const SweepViewOptions& options)
+      : s_(sweep), colour_(options.colour), brief_(options.verdict_only), unit_(report::unit_for(sweep.gpu.total)) {}
 
   std::string text() {
     out_ = headline() + counts();
+    if (brief_) return std::move(out_);
     add_frontier();
     add_grid();
     add_falling();
@@ -42,7 +45,8 @@ class Page {
   }
 
   std::string headline() const {
-    const std::string card = fmt::format("{} with {:g} % left free", s_.gpu.title, s_.headroom * 100);
+    const std::string card =
+        fmt::format("{} with {:g} % left free", report::cards_text(s_.count, s_.gpu), s_.headroom * 100);
     const std::string note = s_.assumed_trainer.empty() ? "" : " (" + s_.assumed_trainer + ")";
     const std::string_view none = s_.lucky.empty() ? "nothing fits" : "nothing fits but by rounding";
     if (!s_.largest) return report::painted(std::string(none), Paint::red, colour_) + " on " + card + note + "\n";
@@ -172,14 +176,13 @@ class Page {
 
   const Sweep& s_;
   bool colour_ = false;
+  bool brief_ = false;
   report::Unit unit_;
   std::string out_{};
 };
 
 }  // namespace
 
-std::string sweep_text(const Sweep& sweep, const SweepViewOptions& options) {
-  return Page(sweep, options.colour).text();
-}
+std::string sweep_text(const Sweep& sweep, const SweepViewOptions& options) { return Page(sweep, options).text(); }
 
 }  // namespace oomplan

@@ -3,7 +3,9 @@
 //   fits on ONE NVIDIA GeForce RTX 4090: needs 13.74 GiB of 23.52 GiB, 9.78 GiB free
 //   …
 //   peak 12.88 GiB of tensors, in backward of step 2: logits_and_loss 5.87, weights 5.62, activations 1.06, …
+#include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "../sections.hpp"
 #include "../view.hpp"
@@ -19,13 +21,11 @@ struct Part {
   bool goes_on = false;  ///< Without a blank line before it.
 };
 
-}  // namespace
+/// What a terminal of 80 x 24 shows.
+constexpr std::ptrdiff_t screen_lines = 24;
+constexpr int most_terse = 3;
 
-std::string text(const Report& report, const ViewOptions& options) {
-  if (!report.found.footprint) {
-    return lengths_section(report, options) + worlds_section(report, options) + host_section(report, options);
-  }
-  if (options.verdict_only) return verdict_section(report, options);
+std::string composed(const Report& report, const ViewOptions& options) {
   const TextParts& parts = options.parts;
   const std::array sections{Part{verdict_section},
                             Part{outlook_section},
@@ -42,6 +42,23 @@ std::string text(const Report& report, const ViewOptions& options) {
     const std::string written = part.shown ? part.section(report, options) : "";
     if (!written.empty()) out += (out.empty() || part.goes_on ? "" : "\n") + written;
   }
+  return out;
+}
+
+std::ptrdiff_t lines_of(std::string_view text) { return std::ranges::count(text, '\n'); }
+
+}  // namespace
+
+std::string text(const Report& report, const ViewOptions& options) {
+  if (!report.found.footprint) {
+    return lengths_section(report, options) + worlds_section(report, options) + host_section(report, options);
+  }
+  if (options.verdict_only) return verdict_section(report, options);
+  std::string out = composed(report, options);
+  const TextParts& parts = options.parts;
+  if (parts.phases || parts.largest || parts.assumptions) return out;
+  ViewOptions terse = options;
+  while (lines_of(out) > screen_lines && ++terse.terse <= most_terse) out = composed(report, terse);
   return out;
 }
 

@@ -159,4 +159,15 @@ TEST(Patch, ReadsAsThePlanThatWasJudged) {
 }
 
 }  // namespace
+TEST(LineEdits, SayWhichLinesOthersTakeThePlaceOf) {
+  const std::vector<LineEdit> edits = line_edits("a\nb\nc\n", "a\nx\ny\nc\nd\n");
+  ASSERT_EQ(edits.size(), 2U);
+  EXPECT_EQ(edits[0].from, 1U);
+  EXPECT_EQ(edits[0].dropped, 1U);
+  EXPECT_EQ(edits[0].added, "x\ny\n");
+  EXPECT_EQ(edits[1].from, 3U);
+  EXPECT_EQ(edits[1].dropped, 0U);
+  EXPECT_EQ(edits[1].added, "d\n");
+}
+
 }  // namespace oomplan::advise
