@@ -39,6 +39,8 @@ def axolotl(i):
     if adapter:
         lines += [f"adapter: {adapter}", f"lora_r: {8 << i % 4}", "lora_alpha: 16", "lora_dropout: 0.05",
                   "lora_target_linear: true"]
+    if adapter and MODELS[i // 3 % len(MODELS)].endswith("gpt2"):  # Axolotl would stop at its attention.
+        lines += ["lora_qkv_kernel: false", "lora_o_kernel: false"]
     if adapter == "qlora":
         lines.append("load_in_4bit: true")
     return "\n".join(lines) + f"\noutput_dir: out/{i}\n"
