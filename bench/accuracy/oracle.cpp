@@ -261,9 +261,9 @@ std::string joined(const Diagnostics& errors) {
   return text;
 }
 
-Result<Architecture> architecture_from(const json& config, const std::string& name) {
+Result<Architecture> architecture_from(const json& config, const std::string& name, const Catalog& catalog = {}) {
   const auto document = parse_document(config.dump(), name, Syntax::json);
-  return document ? architecture_of(*document) : Result<Architecture>(document.errors());
+  return document ? architecture_of(*document, catalog) : Result<Architecture>(document.errors());
 }
 
 Truth truth_of(const json& result) {
@@ -281,7 +281,7 @@ Truth truth_of(const json& result) {
   return t;
 }
 
-Case case_of(const json& models, const json& c) {
+Case case_of(const json& models, const json& c, const Catalog& catalog = {}) {
   Case out;
   out.id = c.value("id", "?");
   out.model = c.value("model", "?");
@@ -293,7 +293,7 @@ Case case_of(const json& models, const json& c) {
   out.plan.model.head.value = head_of(models.at(out.model));
   json config = models.at(out.model).at("config");
   config.update(c.value("config_override", json::object()), true);
-  const auto architecture = architecture_from(config, out.model);
+  const auto architecture = architecture_from(config, out.model, catalog);
   if (architecture) {
     out.architecture = *architecture;
     // The cases' sizes are what a processor makes, but for the patches that it fills up with.
@@ -324,7 +324,8 @@ std::string_view short_name(Phase phase) {
   return "load";
 }
 
-Cases read_cases(const std::string& models_path, const std::string& cases_path, const std::string& results_path) {
+Cases read_cases(const std::string& models_path, const std::string& cases_path, const std::string& results_path,
+                 const Catalog& catalog) {
   const json models = load(models_path);
   const json cases = load(cases_path);
   const json results = load(results_path);
@@ -333,7 +334,7 @@ Cases read_cases(const std::string& models_path, const std::string& cases_path, 
   for (const json& c : cases) {
     const json* result = result_of(results, c);
     if (result == nullptr || !result->contains("peak")) continue;
-    out.known.push_back(case_of(models, c));
+    out.known.push_back(case_of(models, c, catalog));
     out.known.back().truth = truth_of(*result);
   }
   return out;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "oomplan/catalog/architecture.hpp"
+#include "oomplan/catalog/catalog.hpp"
 #include "oomplan/estimate/estimate.hpp"
 #include "oomplan/plan/plan.hpp"
 
@@ -61,7 +62,8 @@ struct Cases {
   std::vector<Case> known{};
   std::size_t all = 0;
 };
-Cases read_cases(const std::string& models, const std::string& cases, const std::string& results);
+Cases read_cases(const std::string& models, const std::string& cases, const std::string& results,
+                 const Catalog& catalog = {});
 
 /// The cases of two such files, their truth left empty.
 std::vector<Case> read_plans(const std::string& models, const std::string& cases);

@@ -1,15 +1,17 @@
 // Holds estimates against the true allocated bytes of training steps.
 //
-//   oracle_accuracy --models MODELS.json --cases CASES.json --results RESULTS.json [--json OUT]
+//   oracle_accuracy --models MODELS.json --cases CASES.json --results RESULTS.json [--json OUT] [--catalog DIR]
 //
 // MODELS: name -> {arch, config: Hugging Face keys}. CASES: a list of plans. RESULTS: for each case its id and the
-// peaks of each phase of steps 1 and 2. Prints a line a case and, last, "S of N supported, A within 0.1 %, B within 1
+// peaks of each phase of steps 1 and 2. DIR: as `--models` of the program, so that an architecture's file is tried
+// without a build. Prints a line a case and, last, "S of N supported, A within 0.1 %, B within 1
 // %, worst W %".
 #include <fmt/format.h>
 
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 
 #include "oracle.hpp"
@@ -50,8 +52,8 @@ json row(const Case& c, const Outcome& o) {
 }
 
 int report(const std::string& models, const std::string& cases_path, const std::string& results,
-           const std::string& json_path) {
-  const Cases cases = read_cases(models, cases_path, results);
+           const std::string& json_path, const oomplan::Catalog& catalog) {
+  const Cases cases = read_cases(models, cases_path, results, catalog);
   json rows = json::array();
   Summary s;
   for (const Case& c : cases.known) {
@@ -75,11 +77,18 @@ int main(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
   if (!options.contains("--models") || !options.contains("--cases") || !options.contains("--results")) {
     fmt::print(stderr,
-               "usage: oracle_accuracy --models MODELS.json --cases CASES.json --results RESULTS.json [--json OUT]\n");
+               "usage: oracle_accuracy --models MODELS.json --cases CASES.json --results RESULTS.json [--json OUT] "
+               "[--catalog DIR]\n");
     return 2;
   }
   try {
-    return report(options["--models"], options["--cases"], options["--results"], options["--json"]);
+    oomplan::Catalog catalog;
+    if (options.contains("--catalog")) {
+      const auto read = oomplan::read_models(options["--catalog"]);
+      if (!read) throw std::runtime_error(to_text(read.errors().front()));
+      catalog = *read;
+    }
+    return report(options["--models"], options["--cases"], options["--results"], options["--json"], catalog);
   } catch (const std::exception& e) {
     fmt::print(stderr, "oracle_accuracy: {}\n", e.what());
     return 3;

@@ -12,6 +12,7 @@ family that gets no answer is listed with what was said instead.
 
 import argparse
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -31,10 +32,15 @@ LENGTHS = [2048, 1024, 512, 448]
 IMAGES = [[], ["images=1", "image_height=336", "image_width=336"], ["images=0"]]
 
 
-def depth_of(config):
+def depth_of(config, counted):
+    """Of all parts of the model; `counted`: what the program says of it, where the config leaves that out."""
+    return max(layers_in(config), counted)
+
+
+def layers_in(config):
     own = sum(value for key, value in config.items() if key in DEPTHS and isinstance(value, int))
     own += sum(LISTS[key](value) for key, value in config.items() if key in LISTS and isinstance(value, list))
-    return own + sum(depth_of(value) for value in config.values() if isinstance(value, dict))
+    return own + sum(layers_in(value) for value in config.values() if isinstance(value, dict))
 
 
 def timed(command):
@@ -50,7 +56,7 @@ def preset_of(name):
 
 class Bench:
     def __init__(self, program, folder):
-        self.program, self.folder = program, folder
+        self.program, self.folder, self.counted = program, folder, 0
 
     def command(self, model, length, images):
         config = Path(self.folder, "run.json")
@@ -71,8 +77,9 @@ class Bench:
         first = ""
         for length in [longest, *(one for one in LENGTHS if one < longest)]:
             for images in IMAGES:
-                _, done = timed(self.command(model, length, images))
+                _, done = timed([part for part in self.command(model, length, images) if part != "-q"])
                 if done.returncode in (0, 1):
+                    self.counted = int((re.search(r", (\d+) layers\)", done.stdout) or [0, 0])[1])
                     return length, images, ""
                 first = first or next((line for line in done.stderr.splitlines() if "error" in line), "")
         return 0, [], first
@@ -98,7 +105,7 @@ def main():
             if length == 0:
                 print(f"{file.stem:22} {name:50} {said[:110]}", flush=True)
                 continue
-            depth = depth_of(yaml.safe_load(preset_of(name).read_text())["config"])
+            depth = depth_of(yaml.safe_load(preset_of(name).read_text())["config"], bench.counted)
             own, beside = [], []
             for _ in range(options.runs):
                 own.append(timed(bench.command(name, length, images))[0])

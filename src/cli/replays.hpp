@@ -22,10 +22,13 @@ class Replays {
         first_(gpus.empty() ? Bytes() : gpus.front().cublas_workspace),
         count_(events_.size()),
         others_(others) {
+    for (const Event& event : events_) {
+      if (event.kind == Event::Kind::times) count_ += static_cast<std::size_t>(event.value);
+    }
     for (const Gpu& gpu : gpus) sizes_left_.insert(gpu.cublas_workspace);
   }
 
-  /// How many events a replay plays.
+  /// How many events the run has, all turns of its loops counted.
   std::size_t events() const { return count_; }
 
   const Reservation& with(const Gpu& gpu) { return with(gpu.cublas_workspace); }

@@ -9,6 +9,7 @@
 #include "oomplan/estimate/ranks.hpp"
 #include "play.hpp"
 #include "run.hpp"
+#include "spread.hpp"
 #include "traced.hpp"
 #include "unroll.hpp"
 
@@ -27,6 +28,15 @@ struct Played {
   Timeline timeline;
 };
 
+/// Writes the run down with every layer, where those that it was played with repeat exactly.
+bool spread_layers(Run& run, Repetition folded, Spread& out) {
+  for (const Loops::Loop& loop : run.torch.loops.all()) folded.give_turns(loop.layer);
+  const Timeline few(run.recorder(), std::move(folded));
+  if (!repeats_exactly(few) || !spread(few, run.torch.loops.all(), out)) return false;
+  run.torch.recorder = std::move(out.recorder);
+  return true;
+}
+
 Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::int64_t shard = 0) {
   const Architecture architecture = as_run(newest, plan.framework);
   const Result<Facts> facts = resolve(plan, architecture);
@@ -43,9 +53,15 @@ Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::i
     if (!run) return run.errors();
     const std::vector<Loops::Loop>& loops = (*run)->torch.loops.all();
     has_loops = !loops.empty();
+    const std::vector<Loops::Loop>* all = &loops;
+    Spread spread;
     const auto in_one_of_many = [&](const Loops::Loop& l) { return repetition.repeats(repetition.unit_of(l.layer)); };
-    if (std::ranges::any_of(loops, in_one_of_many)) continue;
-    for (const Loops::Loop& loop : loops) repetition.add_loop(loop.layer, loop.turns);
+    if (std::ranges::any_of(loops, in_one_of_many)) {
+      if (!spread_layers(**run, repetition, spread)) continue;
+      repetition = Repetition::whole_of(architecture);
+      all = &spread.loops;
+    }
+    for (const Loops::Loop& loop : *all) repetition.add_loop(loop.layer, loop.turns);
     Timeline timeline((*run)->recorder(), std::move(repetition));
     if (timeline.repetition().whole() || repeats_exactly(timeline)) return Played{std::move(*run), std::move(timeline)};
   }
@@ -77,7 +93,7 @@ Footprint footprint_of(const Played& played, Detail detail) {
   f.attention_kernels = played.run->torch.kernels;
   f.newer_kernel = played.run->torch.newer_kernel;
   if (detail == Detail::events) {
-    Unrolled all = unroll(timeline);
+    Unrolled all = unroll(timeline, Turns::together);
     f.events = std::move(all.events);
     f.cublas_handles = std::move(all.handles);
     f.first_scratch = all.first_scratch;

@@ -5,14 +5,21 @@
 #include <algorithm>
 #include <span>
 
+#include "oomplan/core/text.hpp"
+#include "op_names.hpp"
+
 namespace oomplan::estimator {
 namespace {
 
-Diagnostic unknown(const Builder& builder, std::string_view kind, const std::string& name) {
+/// Once, however many layers have it.
+void add_unknown(Builder& builder, std::string_view kind, const std::string& name,
+                 const std::vector<std::string_view>& known) {
   Diagnostic d;
   d.code = "estimate/bad-architecture";
   d.message = fmt::format("{}: there is no {} \"{}\"", builder.architecture.name, kind, name);
-  return d;
+  if (const auto near = nearest(name, known)) d.hint = fmt::format("did you mean \"{}\"?", *near);
+  if (std::ranges::count(builder.problems, d.message, &Diagnostic::message) == 0)
+    builder.problems.push_back(std::move(d));
 }
 
 /// A module in torch's checkpoint_wrapper.
@@ -41,7 +48,7 @@ void make_steps(std::span<const OpSpec> specs, Builder& builder, Modules& out, b
   for (const OpSpec& spec : specs) {
     const OpType* op = find_op(spec.op);
     if (op == nullptr) {
-      builder.problems.push_back(unknown(builder, "op", spec.op));
+      add_unknown(builder, "op", spec.op, op_names());
       continue;
     }
     out.push_back(op->make(Attributes(spec, builder), builder));
@@ -58,7 +65,7 @@ void make_head(const OpSpec& spec, Builder& builder, Model& model) {
   const bool scores = builder.facts.scores_rows || (&own == &spec && task == Task::sequence_classification);
   const std::string name = scores ? "score_head" : own.op;
   const HeadType* head = find_head(name);
-  if (head == nullptr) return builder.problems.push_back(unknown(builder, "head", name));
+  if (head == nullptr) return add_unknown(builder, "head", name, {});
   const Attributes attributes(own, builder);
   const auto before = std::ssize(builder.parameters);
   model.head = head->make(attributes, builder);
@@ -70,7 +77,7 @@ void make_head(const OpSpec& spec, Builder& builder, Model& model) {
 /// The weights come after the model's own.
 void make_values(const OpSpec& spec, Builder& builder, Model& model) {
   const HeadType* head = find_head("value_head");
-  if (head == nullptr) return builder.problems.push_back(unknown(builder, "head", "value_head"));
+  if (head == nullptr) return add_unknown(builder, "head", "value_head", {});
   model.values = head->make(Attributes(spec, builder), builder);
 }
 

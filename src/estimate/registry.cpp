@@ -2,6 +2,7 @@
 
 #include "head.hpp"
 #include "objective.hpp"
+#include "op_names.hpp"
 #include "play.hpp"
 #include "recipe.hpp"
 
@@ -31,16 +32,27 @@ namespace recipes {
 #undef OOMPLAN_ENTRY
 }  // namespace recipes
 
-const OpType* find_op(std::string_view name) {
-  static constexpr std::array all{
+namespace {
+
+constexpr std::array all_ops{
 #define OOMPLAN_ENTRY(name) &ops::name,
 #include "registry/ops.inc"
 #undef OOMPLAN_ENTRY
-  };
-  for (const OpType* op : all) {
+};
+
+}  // namespace
+
+const OpType* find_op(std::string_view name) {
+  for (const OpType* op : all_ops) {
     if (op->name == name) return op;
   }
   return nullptr;
+}
+
+std::vector<std::string_view> op_names() {
+  std::vector<std::string_view> out;
+  for (const OpType* op : all_ops) out.push_back(op->name);
+  return out;
 }
 
 const HeadType* find_head(std::string_view name) {

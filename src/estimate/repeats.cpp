@@ -46,11 +46,8 @@ class Comparison {
     const Storage& x = storage(a);
     const Storage& y = storage(b);
     return x.layer >= 0 && y.layer >= 0 && a.allocates == b.allocates && x.bytes == y.bytes && x.bucket == y.bucket &&
-           place(x.layer) == place(y.layer) && relative(a) == relative(b);
+           repetition_.place(x.layer) == repetition_.place(y.layer) && relative(a) == relative(b);
   }
-
-  /// Of a layer in its unit.
-  int place(int layer) const { return layer - repetition_.unit(repetition_.unit_of(layer)).first; }
 
   Relative relative(const Event& e) const {
     Relative name = names_[static_cast<std::size_t>(e.storage)];

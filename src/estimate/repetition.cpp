@@ -125,6 +125,18 @@ void Repetition::add_loop(int layer, std::int64_t turns) {
   }
 }
 
+void Repetition::give_turns(int layer) {
+  if (places_.empty()) {
+    for (int l = 0; l < built(); ++l) places_.push_back(l - unit(unit_of(l)).first);
+  }
+  const auto owner = static_cast<std::int16_t>(unit_of(layer));
+  const auto given = std::ranges::count(unit_of_, owner);
+  for (std::int64_t i = 0; i < Loops::played; ++i) {
+    unit_of_.push_back(owner);
+    places_.push_back(static_cast<std::int32_t>(given + i));
+  }
+}
+
 void Repetition::add(int segment, std::int64_t number, int layers, std::int64_t times) {
   const auto first = static_cast<int>(unit_of_.size());
   unit_of_.insert(unit_of_.end(), static_cast<std::size_t>(layers), static_cast<std::int16_t>(units_.size()));

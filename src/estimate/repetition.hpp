@@ -45,6 +45,13 @@ class Repetition {
   /// The turns of a loop within a layer built, a few of so many, numbered as layers built after all others.
   void add_loop(int layer, std::int64_t turns);
 
+  /// The turns of such a loop as part of the unit that the layer is in.
+  void give_turns(int layer);
+  /// Of a layer built in its unit; turns given to it come behind its layers.
+  int place(int layer) const {
+    return places_.empty() ? layer - unit(unit_of(layer)).first : places_[static_cast<std::size_t>(layer)];
+  }
+
   /// How many layers are built.
   std::int64_t built() const { return std::ssize(unit_of_); }
   const std::vector<Unit>& units() const { return units_; }
@@ -67,6 +74,7 @@ class Repetition {
   std::vector<Unit> units_{};
   std::vector<std::int16_t> unit_of_{};  ///< Of each layer built.
   bool whole_ = true;
+  std::vector<std::int32_t> places_{};  ///< Where some have turns: of each layer built.
 };
 
 }  // namespace oomplan::estimator

@@ -24,8 +24,11 @@ class Requests {
   void play(const Event& event) {
     if (event.kind == Event::Kind::allocate) {
       if (event.slot >= sizes_.size()) sizes_.resize(2 * std::size_t{event.slot} + 1);
-      sizes_[event.slot] = event.value;
-      now_ = saturating_add(now_, event.value);
+      const std::int64_t size = saturating_mul(std::exchange(times_, 1), event.value);
+      sizes_[event.slot] = size;
+      now_ = saturating_add(now_, size);
+    } else if (event.kind == Event::Kind::times) {
+      times_ = event.value;
     } else if (event.kind == Event::Kind::free && event.slot < sizes_.size()) {
       now_ -= std::exchange(sizes_[event.slot], 0);
     }
@@ -35,6 +38,7 @@ class Requests {
  private:
   std::vector<std::int64_t> sizes_{};
   std::int64_t now_ = 0;
+  std::int64_t times_ = 1;
 };
 
 PoolMoment& moment_of(std::vector<PoolMoment>& moments, const PhaseOfStep& at) {

@@ -30,7 +30,7 @@ struct LeaveRun {
 using RunPtr = std::unique_ptr<Run, LeaveRun>;
 
 /// Plays `plan` on a rank that holds `shard`, with the model's layers as `repetition` builds them. `folds_loops`: of a
-/// long loop in a layer's code, which then stands for no other, a few turns are played (torch/loops.hpp).
+/// long loop in a layer's code a few turns are played (torch/loops.hpp).
 Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
                         const Repetition& repetition, std::int64_t shard = 0, bool folds_loops = false);
 

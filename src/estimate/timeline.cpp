@@ -43,12 +43,4 @@ std::vector<Place> Timeline::places(bool allocations) const {
   return out;
 }
 
-std::int64_t Timeline::event_count() const {
-  std::int64_t total = 0;
-  for (std::int32_t s = 0; s < static_cast<std::int32_t>(stretches_.size()); ++s) {
-    total += times(s) * (at(s).end - at(s).first);
-  }
-  return total;
-}
-
 }  // namespace oomplan::estimator

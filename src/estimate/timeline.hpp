@@ -49,8 +49,6 @@ class Timeline {
   std::vector<Place> births() const { return places(true); }
   /// Where each storage is freed.
   std::vector<Place> deaths() const { return places(false); }
-  /// How many events the whole run has, every layer counted.
-  std::int64_t event_count() const;
 
  private:
   std::vector<Place> places(bool allocations) const;

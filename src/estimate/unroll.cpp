@@ -2,10 +2,10 @@
 
 #include <limits>
 
+#include "instances.hpp"
+
 namespace oomplan::estimator {
 namespace {
-
-constexpr std::int32_t unborn = -1;
 
 /// Numbers of slots that are free again once what they held is freed.
 class Slots {
@@ -27,33 +27,23 @@ class Slots {
 /// Added to slots of what kernels take for themselves, until it is known how many the tensors have.
 constexpr std::int32_t of_scratch = 1 << 30;
 
-/// What the loop below looks up of a storage.
-struct Seen {
-  std::int64_t bytes = 0;      ///< 0: not the allocator's.
-  std::int32_t slot = unborn;  ///< Of a repeated unit's: where in of_units_ its slots begin.
-  std::int32_t unit = 0;
-  std::int64_t times = 1;  ///< How many units that one stands for.
-  StorageId twin = StorageId::none;
-  bool scratch = false;
-};
-
 class Unroller {
  public:
-  explicit Unroller(const Timeline& timeline)
-      : timeline_(timeline), recorder_(timeline.recorder()), seen_(recorder_.storages.size()) {
-    for (std::size_t i = 0; i < seen_.size(); ++i) seen_[i] = seen(recorder_.storages[i]);
-    if (!timeline.repetition().whole()) find_twins();
-  }
+  Unroller(const Timeline& timeline, Turns turns)
+      : timeline_(timeline),
+        recorder_(timeline.recorder()),
+        bundles_(timeline, turns == Turns::together),
+        slots_(timeline, bundles_) {}
 
   Unrolled unroll() {
     // Room for the handles' workspaces too, which are put between the events later.
-    out_.reserve(static_cast<std::size_t>(timeline_.event_count()) + recorder_.marks.size() + recorder_.emptied.size() +
+    out_.reserve(static_cast<std::size_t>(event_count()) + recorder_.marks.size() + recorder_.emptied.size() +
                  recorder_.handles.size());
-    for (std::int32_t s = 0; s < static_cast<std::int32_t>(timeline_.stretches().size()); ++s) {
+    for (std::int32_t s = 0; s < std::ssize(timeline_.stretches()); ++s) {
       mark(timeline_.at(s).first);
-      const std::int64_t times = timeline_.times(s);
+      const std::int64_t times = bundles_.played(timeline_.at(s).unit);
       for (std::int64_t turn = 0; turn < times; ++turn) {
-        play(timeline_.at(s), times == 1 || timeline_.ascending(s) ? turn : times - 1 - turn);
+        play(s, times == 1 || timeline_.ascending(s) ? turn : times - 1 - turn);
       }
     }
     const auto end = static_cast<std::int32_t>(recorder_.events.size());
@@ -66,32 +56,16 @@ class Unroller {
   }
 
  private:
-  Seen seen(const Storage& storage) const {
-    const int unit = timeline_.unit_of(storage);
-    return {.bytes = storage.bucket == Bucket::paged ? 0 : storage.bytes,
-            .unit = unit,
-            .times = timeline_.repetition().times(unit),
-            .scratch = storage.bucket == Bucket::runtime};
-  }
-
-  // The middle unit's own storage for each of its neighbours': what stands at the same place of the stretch beside.
-  void find_twins() {
-    const std::vector<Stretch>& all = timeline_.stretches();
-    for (std::size_t s = 1; s + 1 < all.size(); ++s) {
-      if (!timeline_.repeated(static_cast<std::int32_t>(s))) continue;
-      find_twins(all[s], all[s - 1]);
-      find_twins(all[s], all[s + 1]);
+  std::int64_t event_count() const {
+    std::int64_t total = 0;
+    for (std::int32_t s = 0; s < std::ssize(timeline_.stretches()); ++s) {
+      const Stretch& stretch = timeline_.at(s);
+      std::int64_t events = stretch.end - stretch.first;
+      if (bundles_.hold(stretch.unit)) events += 2 * std::ssize(bundles_.at(s).made) + std::ssize(bundles_.at(s).freed);
+      total += bundles_.played(stretch.unit) * events;
     }
+    return total;
   }
-
-  void find_twins(const Stretch& own, const Stretch& beside) {
-    for (std::int32_t i = 0; i < own.end - own.first; ++i) {
-      const Event& e = event(beside.first + i);
-      if (e.allocates) at(e.storage).twin = event(own.first + i).storage;
-    }
-  }
-
-  const Event& event(std::int32_t i) const { return recorder_.events[static_cast<std::size_t>(i)]; }
 
   /// What is told before the event `first`.
   void mark(std::int32_t first) {
@@ -117,19 +91,37 @@ class Unroller {
   }
 
   /// `turn`: of the units that a repeated stretch stands for.
+  void play(std::int32_t s, std::int64_t turn) {
+    const Stretch& stretch = timeline_.at(s);
+    if (!bundles_.hold(stretch.unit)) return play(stretch, turn);
+    const bool grows = bundles_.at(s).grows;
+    if (grows) play_bundles(s, turn);
+    play(stretch, turn);
+    if (!grows) play_bundles(s, turn);
+  }
+
   void play(const Stretch& stretch, std::int64_t turn) {
-    const bool repeats = timeline_.repetition().repeats(stretch.unit);
     for (std::int32_t i = stretch.first; i < stretch.end; ++i) {
       add_handles(i);
-      const Event& e = event(i);
-      Seen& storage = at(e.storage);
+      const Event& e = recorder_.events[static_cast<std::size_t>(i)];
+      Instance& storage = slots_.at(e.storage);
       if (storage.bytes == 0) continue;
-      std::int32_t& slot = repeats ? slot_in_unit(storage, stretch.unit, turn) : slot_outside(storage, stretch.unit);
+      std::int32_t& slot = slots_.number(storage, stretch.unit, turn);
       e.allocates ? allocate(slot, storage) : free(slot);
     }
   }
 
-  void allocate(std::int32_t& slot, const Seen& storage) {
+  void play_bundles(std::int32_t s, std::int64_t turn) {
+    const std::int64_t count = bundles_.beside(timeline_.at(s).unit, turn);
+    if (count == 0) return;
+    for (const StorageId id : bundles_.at(s).freed) free(slots_.bundle(slots_.at(id), turn));
+    for (const StorageId id : bundles_.at(s).made) {
+      out_.push_back({oomplan::Event::Kind::times, 0, count});
+      allocate(slots_.bundle(slots_.at(id), turn), slots_.at(id));
+    }
+  }
+
+  void allocate(std::int32_t& slot, const Instance& storage) {
     slot = storage.scratch ? of_scratch + scratch_.take() : tensors_.take();
     out_.push_back({oomplan::Event::Kind::allocate, static_cast<std::uint32_t>(slot), storage.bytes});
   }
@@ -139,34 +131,10 @@ class Unroller {
     out_.push_back({oomplan::Event::Kind::free, static_cast<std::uint32_t>(slot), 0});
   }
 
-  // What a repeated unit sees of a neighbour's is, but for the outermost, another repeated unit's.
-  std::int32_t& slot_in_unit(Seen& storage, int unit, std::int64_t turn) {
-    const int distance = storage.unit - unit;
-    if (distance == 0) return repeated(storage, turn);
-    const std::int64_t owner = turn + distance;
-    const bool another = owner >= 0 && owner < timeline_.repetition().times(unit) && storage.twin != StorageId::none;
-    return another ? repeated(at(storage.twin), owner) : storage.slot;
-  }
-
-  std::int32_t& slot_outside(Seen& storage, int unit) {
-    if (storage.times == 1) return storage.slot;
-    return repeated(storage, unit < storage.unit ? 0 : storage.times - 1);
-  }
-
-  std::int32_t& repeated(Seen& storage, std::int64_t turn) {
-    if (storage.slot == unborn) {
-      storage.slot = static_cast<std::int32_t>(of_units_.size());
-      of_units_.resize(of_units_.size() + static_cast<std::size_t>(storage.times), unborn);
-    }
-    return of_units_[static_cast<std::size_t>(storage.slot) + static_cast<std::size_t>(turn)];
-  }
-
-  Seen& at(StorageId id) { return seen_[static_cast<std::size_t>(id)]; }
-
   const Timeline& timeline_;
   const Recorder& recorder_;
-  std::vector<Seen> seen_;
-  std::vector<std::int32_t> of_units_{};  ///< Of each repeated unit's own.
+  const Bundles bundles_;
+  Instances slots_;
   std::size_t mark_ = 0;
   std::size_t emptied_ = 0;
   std::int32_t next_handle_ = handle_at(0);
@@ -178,6 +146,6 @@ class Unroller {
 
 }  // namespace
 
-Unrolled unroll(const Timeline& timeline) { return Unroller(timeline).unroll(); }
+Unrolled unroll(const Timeline& timeline, Turns turns) { return Unroller(timeline, turns).unroll(); }
 
 }  // namespace oomplan::estimator

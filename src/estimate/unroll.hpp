@@ -8,6 +8,11 @@
 
 namespace oomplan::estimator {
 
+/// Loops in layers' code: each turn by itself, or those that a middle turn stands for together. Together, that turn is
+/// one, and beside it what the others leave for a later loop is allocated at once, and so is freed what they find: all
+/// requests in their sizes, and what is held at the highest moment, but in another order.
+enum class Turns : std::uint8_t { apart, together };
+
 /// What playing every layer would have written down, where repeats_exactly(timeline): allocations, frees, and a mark
 /// where a phase begins, its value a PhaseOfStep's code. Empty storages are left out.
 struct Unrolled {
@@ -16,6 +21,6 @@ struct Unrolled {
   std::uint32_t first_scratch = 0;     ///< The slots of what kernels take for themselves are those from it on.
   friend bool operator==(const Unrolled&, const Unrolled&) = default;
 };
-Unrolled unroll(const Timeline& timeline);
+Unrolled unroll(const Timeline& timeline, Turns turns = Turns::apart);
 
 }  // namespace oomplan::estimator

@@ -6,9 +6,11 @@
 namespace oomplan {
 
 /// One event. `slot` names the allocation: a small number that is free again once the allocation is freed, so that a
-/// player may keep an array by it. `value` is the bytes asked for, or a mark's code; 0 otherwise.
+/// player may keep an array by it. `value` is the bytes asked for, a mark's code, or how many `times` says; 0
+/// otherwise. `times`: what the next event allocates is allocated so often, one after the other, all under its slot,
+/// and freed together.
 struct Event {
-  enum class Kind : std::uint8_t { allocate, free, empty_cache, mark };
+  enum class Kind : std::uint8_t { allocate, free, empty_cache, mark, times };
 
   Kind kind = Kind::mark;
   std::uint32_t slot = 0;

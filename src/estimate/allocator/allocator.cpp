@@ -13,36 +13,50 @@ using allocator::none;
 
 struct Allocator::State {
   allocator::Machine machine{};
-  std::vector<Index> live{};  // by slot
+  std::vector<Index> live{};  // by slot, the first of its blocks
+  std::int64_t left = 1;      // of what the event at hand allocates
   std::optional<OutOfMemory> out_of_memory{};
   std::shared_ptr<const State> larger{};  // from before the event that parted it from the watched card
 
   bool allocate(std::uint32_t slot, Bytes bytes) {
     if (slot >= live.size()) [[unlikely]]
       make_room_for(slot);
-    if (bytes.count() <= 0) return true;
+    if (bytes.count() <= 0) return end(true);
     if (bytes.count() >= allocator::refused_from) return fail(bytes);
-    const Index block = allocator::request(machine, bytes.count());
-    if (machine.larger) [[unlikely]]
-      keep_larger();
-    note_peak();
-    if (block == none) return fail(bytes);
-    live[slot] = block;
-    return true;
+    do {
+      allocator::Machine& m = machine;
+      std::int64_t rest = left;
+      const Index block = allocator::request(m, bytes.count(), rest);
+      if (m.larger) [[unlikely]]
+        keep_larger();
+      note_peak();
+      if (block == none) return fail(bytes);
+      m.blocks[block].higher = std::exchange(live[slot], block);
+      left = rest;
+    } while (left > 0);
+    return end(true);
   }
   void free(std::uint32_t slot) {
-    if (slot >= live.size() || live[slot] == none) return;
-    allocator::give_back(machine, std::exchange(live[slot], none));
-    note_peak();
+    if (slot >= live.size()) return;
+    for (Index block = std::exchange(live[slot], none); block != none;) {
+      const Index next = machine.blocks[block].higher;
+      allocator::give_back(machine, block);
+      note_peak();
+      block = next;
+    }
+  }
+  bool end(bool fits) {
+    left = 1;
+    return fits;
   }
   [[gnu::cold]] void keep_larger() {
-    larger = std::make_shared<State>(State{.machine = *machine.larger, .live = live});
+    larger = std::make_shared<State>(State{.machine = *machine.larger, .live = live, .left = left});
     machine.larger.reset();
   }
   [[gnu::cold]] bool fail(Bytes asked) {
     const AllocatorStatistics& s = machine.statistics;
     out_of_memory = {asked, s.allocated, s.reserved, allocator::out_of_memory_message(machine, asked.count())};
-    return false;
+    return end(false);
   }
   void note_peak() {
     AllocatorStatistics& s = machine.statistics;
@@ -107,6 +121,9 @@ bool Allocator::play(const Event& event) {
     case Event::Kind::empty_cache:
       empty_cache();
       break;
+    case Event::Kind::times:
+      state_->left = event.value;
+      break;
     case Event::Kind::mark:
       break;
   }
@@ -165,6 +182,7 @@ void Allocator::reset(const Card& card) {
   m.statistics = {};
   start(m, card);
   std::fill(state_->live.begin(), state_->live.end(), none);
+  state_->left = 1;
   state_->out_of_memory.reset();
   state_->larger.reset();
 }

@@ -17,8 +17,8 @@ struct Block {
   std::uint64_t freed_at = 0;  // the pool's count of searches when it became free
   Index previous = none;       // its neighbours in the segment
   Index next = none;
-  Index lower = none;  // its neighbours in the set of free blocks
-  Index higher = none;
+  Index lower = none;     // its neighbours in the set of free blocks
+  Index higher = none;    // or of an allocated one, the next of the same slot
   std::uint16_t bin = 0;  // of the set, by its size
   bool small = false;     // of which pool
   bool allocated = false;

@@ -8,6 +8,7 @@ void FreeSet::make_index(const Blocks& blocks, std::size_t bin) {
     index.emplace_hint(index.end(), Key{blocks[at].size, blocks[at].address}, at);
   }
   bins_[bin].indexed = true;
+  bins_[bin].walked = 0;
 }
 
 void FreeSet::insert_indexed(Blocks& blocks, Index block) {

@@ -2,10 +2,11 @@
 //
 // Sizes fall into bins, sixteen to each power of two, and a bitmap says which bins are not empty, so that the next
 // larger block is found without a walk. The blocks of a bin are a list through the blocks themselves. What is freed
-// mostly lies beside what was freed before it, so that its place is looked for from there; a bin of thousands has an
-// index too.
+// mostly lies beside what was freed before it, so that its place is looked for from there; a bin in which that took
+// long has an index too.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -43,6 +44,7 @@ class FreeSet {
     Index first = none;
     Index latest = none;  ///< What came last, or was beside what went.
     std::uint32_t count = 0;
+    mutable std::uint32_t walked = 0;  ///< The longest way to a place.
     bool indexed = false;
   };
   static constexpr std::size_t bins = 832;
@@ -76,14 +78,19 @@ class FreeSet {
 /// The highest of a bin that is lower than `key`, or none; the bin is not empty.
 inline Index FreeSet::walk_below(const Blocks& blocks, const Bin& bin, const Key& key) const {
   Index at = bin.latest;
+  std::uint32_t steps = 0;
   if (is_lower(blocks[at], key)) {
     for (Index next = blocks[at].higher; next != none && is_lower(blocks[next], key); next = blocks[at].higher) {
       at = next;
+      ++steps;
     }
-    return at;
+  } else {
+    do {
+      at = blocks[at].lower;
+      ++steps;
+    } while (at != none && !is_lower(blocks[at], key));
   }
-  do at = blocks[at].lower;
-  while (at != none && !is_lower(blocks[at], key));
+  bin.walked = std::max(bin.walked, steps);
   return at;
 }
 
@@ -105,7 +112,7 @@ inline void FreeSet::insert(Blocks& blocks, Index block) {
     return insert_indexed(blocks, block);
   if (bin.count == 0) filled_[b.bin / 64] |= bit(b.bin);
   link(blocks, bin, block, bin.count == 0 ? none : walk_below(blocks, bin, {b.size, b.address}));
-  if (bin.count > longest_walk) [[unlikely]]
+  if (bin.walked > longest_walk) [[unlikely]]
     make_index(blocks, b.bin);
 }
 

@@ -66,14 +66,22 @@ Index new_memory_with_retries(Machine& m, std::int64_t size, bool small) {
   return new_memory(m, size, small);
 }
 
+/// Of `left` equal requests how many the first one's block serves: what it leaves of it is the best fit for the next.
+std::int64_t that_follow(const Machine& m, Index block, std::int64_t size, std::int64_t left) {
+  return m.settings.max_split || m.collects_garbage() ? 1 : std::min(left, m.blocks[block].size / size);
+}
+
 }  // namespace
 
-Index request(Machine& m, std::int64_t asked) {
-  const std::int64_t size = block_size(asked, m.settings);
+Index request(Machine& m, std::int64_t asked, std::int64_t& left) {
+  std::int64_t size = block_size(asked, m.settings);
   const bool small = size <= largest_small;
   Index block = best_fit(m, size, small);
   if (block == none) block = new_memory_with_retries(m, size, small);
   if (block == none) return none;
+  const std::int64_t many = left > 1 ? that_follow(m, block, size, left) : 1;
+  left -= many;
+  size *= many;
   if (splits(m, m.blocks[block], size)) {
     const Index rest = block;
     block = cut_front(m, rest, size);

@@ -160,8 +160,9 @@ void collect_garbage(Machine& m);
 
 // Requests (request.cpp).
 
-/// A block for `size` (> 0) bytes, allocated; or none where the card has no more.
-Index request(Machine& m, std::int64_t size);
+/// A block for as many of `left` (> 0) tensors of `size` (> 0) bytes as come to lie side by side, allocated, and `left`
+/// without these; or none where the card has no more.
+Index request(Machine& m, std::int64_t size, std::int64_t& left);
 void give_back(Machine& m, Index block);
 
 /// PyTorch's text for a request of `size` that failed (message.cpp).

@@ -190,6 +190,12 @@ TEST(ModelErrors, AnOpThatDoesNotExistAndAnAttributeThatIsMissing) {
   ASSERT_FALSE(footprint.ok());
   EXPECT_EQ(footprint.errors()[0].code, "estimate/bad-architecture");
   EXPECT_EQ(footprint.errors()[0].message, "llama: there is no op \"teleport\"");
+  EXPECT_EQ(footprint.errors()[0].hint, "");
+
+  model.body.front().kinds.front().front().op = "keep_residul";
+  footprint = estimate(example::plan(2, 16), model);
+  EXPECT_EQ(footprint.errors().size(), 1U);  // Not one a layer.
+  EXPECT_EQ(footprint.errors()[0].hint, "did you mean \"keep_residual\"?");
 
   model = example::architecture(example::llama());
   model.body.front().stem.front().attributes.clear();

@@ -2,13 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "facts.hpp"
 #include "plans.hpp"
 #include "readings.hpp"
 #include "run.hpp"
+#include "spread.hpp"
 #include "unroll.hpp"
 
 namespace oomplan::estimator {
@@ -141,7 +144,84 @@ TEST(Loops, AFewTurnsGiveTheRunOfAllTurns) {
   }
 }
 
-// Layers that repeat are played one by one where they have such a loop.
+/// Of many layers, a few played with a few turns of their loops, then written down with every layer.
+void expect_same_spread(const TrainingPlan& plan, const Architecture& model) {
+  const auto facts = resolve(plan, model);
+  Repetition folded = Repetition::folded(model);
+  ASSERT_FALSE(folded.whole());
+  auto played = play_run(plan, *facts, model, folded, 0, true);
+  const RunPtr few = std::move(*played);
+  const std::vector<Loops::Loop>& loops = few->torch.loops.all();
+  for (const Loops::Loop& loop : loops) folded.give_turns(loop.layer);
+  const Timeline timeline(few->recorder(), folded);
+  ASSERT_TRUE(repeats_exactly(timeline));
+  Spread out;
+  ASSERT_TRUE(spread(timeline, loops, out));
+  Repetition whole = Repetition::whole_of(model);
+  for (const Loops::Loop& loop : out.loops) whole.add_loop(loop.layer, loop.turns);
+  const Timeline written(out.recorder, whole);
+  const Played all = play(plan, model, true);
+  ASSERT_TRUE(repeats_exactly(written));
+  EXPECT_TRUE(unroll(written) == unroll(all.timeline));
+  const Peaks some(written);
+  const Peaks each(all.timeline);
+  ASSERT_EQ(some.of_phases().size(), each.of_phases().size());
+  for (std::size_t i = 0; i < each.of_phases().size(); ++i) {
+    EXPECT_EQ(some.of_phases()[i].bytes, each.of_phases()[i].bytes);
+    EXPECT_TRUE(alive_at(written, some.of_phases()[i].moment) == alive_at(all.timeline, each.of_phases()[i].moment));
+  }
+}
+
+TEST(Loops, LayersThatRepeatAreWrittenDownAsIfEachHadBeenPlayed) {
+  const Keys jamba{{"num_hidden_layers", "17"},  {"attn_layer_period", "2"},   {"attn_layer_offset", "1"},
+                   {"expert_layer_period", "2"}, {"expert_layer_offset", "1"}, {"num_experts", "4"}};
+  for (const Keys& keys : {sized("mamba", {{"num_hidden_layers", "9"}}), sized("jamba", jamba)}) {
+    for (const bool checkpointed : {false, true}) {
+      TrainingPlan p = example::plan(1, 21);
+      p.checkpointing.on.value = checkpointed;
+      expect_same_spread(p, example::architecture(keys));
+    }
+  }
+}
+
+/// The most that is requested in each phase, and what is left at its end.
+std::vector<std::int64_t> requested(const Unrolled& run) {
+  std::vector<std::int64_t> out;
+  std::map<std::uint32_t, std::int64_t> live;
+  std::int64_t now = 0;
+  std::int64_t many = 1;
+  for (const oomplan::Event& e : run.events) {
+    using Kind = oomplan::Event::Kind;
+    if (e.kind == Kind::mark) out.insert(out.end(), {now, now});
+    if (e.kind == Kind::times) many = e.value;
+    if (e.kind == Kind::free) now -= std::exchange(live[e.slot], 0);
+    if (e.kind != Kind::allocate) continue;
+    EXPECT_EQ(live[e.slot], 0);
+    live[e.slot] = std::exchange(many, 1) * e.value;
+    now += live[e.slot];
+    if (e.slot < run.first_scratch) out.back() = std::max(out.back(), now);
+  }
+  return out;
+}
+
+TEST(Loops, TurnsTogetherRequestWhatTheyRequestApart) {
+  for (Looping looping : models()) {
+    if (looping.length < 64) looping.length = 300;
+    for (const bool checkpointed : {false, true}) {
+      SCOPED_TRACE(looping.name + (checkpointed ? ", checkpointed" : ""));
+      TrainingPlan p = example::plan(1, looping.length);
+      p.kernels.attention.value = looping.attention;
+      p.batch.gradient_accumulation_steps.value = 2;
+      p.checkpointing.on.value = checkpointed;
+      const Played few = play(p, example::architecture(looping.model), true);
+      const Unrolled together = unroll(few.timeline, Turns::together);
+      const Unrolled apart = unroll(few.timeline);
+      EXPECT_EQ(together.events.size() < apart.events.size(), looping.length == 300);
+      EXPECT_EQ(requested(together), requested(apart));
+    }
+  }
+}
+
 TEST(Loops, OfManyLayersGiveTheFootprintOfAllTurns) {
   const Architecture model = example::architecture(sized("mamba", {{"num_hidden_layers", "9"}}));
   const TrainingPlan p = example::plan(1, 21);

@@ -34,7 +34,11 @@ inline std::vector<Live> alive_at(const Recorder& recorder, const Repetition& re
 }
 
 inline std::int64_t event_count(const Recorder& recorder, const Repetition& repetition) {
-  return Timeline(recorder, repetition).event_count();
+  const Timeline timeline(recorder, repetition);
+  std::int64_t total = 0;
+  for (std::int32_t s = 0; s < std::ssize(timeline.stretches()); ++s)
+    total += timeline.times(s) * (timeline.at(s).end - timeline.at(s).first);
+  return total;
 }
 
 inline bool repeats_exactly(const Recorder& recorder, const Repetition& repetition) {
