@@ -9,16 +9,27 @@ namespace {
 // Up to here each is played: bundles of what is larger than 1 MiB lie otherwise than turns one after the other, and
 // loops over chunks, which have such, are short.
 constexpr std::int64_t few_turns = 64;
-// With these the cards on which runs end are those of all turns, within 0.04 % (docs/speed.md).
-constexpr std::int64_t enough = 16;
+constexpr std::int64_t fewest = 16;
+// Of turns, which a replay takes so many of; in a small model a segment that lies otherwise is more of the whole.
+constexpr std::int64_t most_events = 250'000;
 
-std::int64_t played_of(std::int64_t turns) { return turns > few_turns ? enough : turns; }
+/// The events of one turn of each loop, as often as it is run.
+std::int64_t events_of_a_turn(const Timeline& timeline) {
+  std::int64_t sum = 0;
+  for (const Stretch& s : timeline.stretches()) {
+    const bool of_loop = s.unit >= 0 && timeline.repetition().unit(s.unit).of_loop;
+    if (of_loop && timeline.repetition().repeats(s.unit)) sum += s.end - s.first;
+  }
+  return std::max<std::int64_t>(sum, 1);
+}
 
 }  // namespace
 
 Bundles::Bundles(const Timeline& timeline, bool wanted) : timeline_(timeline) {
-  const auto is_long = [](const Unit& u) { return u.of_loop && played_of(u.times) < u.times; };
-  if (!wanted || std::ranges::none_of(timeline.repetition().units(), is_long)) return;
+  if (!wanted) return;
+  enough_ = std::max(most_events / events_of_a_turn(timeline), fewest);
+  const auto is_long = [&](const Unit& u) { return u.of_loop && played_of(u.times) < u.times; };
+  if (std::ranges::none_of(timeline.repetition().units(), is_long)) return;
   stops_.resize(timeline.stretches().size());
   const std::vector<Place> births = timeline.births();
   const std::vector<Place> deaths = timeline.deaths();
@@ -26,6 +37,10 @@ Bundles::Bundles(const Timeline& timeline, bool wanted) : timeline_(timeline) {
     if (births[i].stretch >= 0) add(static_cast<StorageId>(i), births[i], deaths[i]);
   }
   for (std::int32_t s = 0; s < std::ssize(stops_); ++s) set_growth(s);
+}
+
+std::int64_t Bundles::played_of(std::int64_t turns) const {
+  return turns > std::max(few_turns, enough_) ? enough_ : turns;
 }
 
 std::int64_t Bundles::played(int unit) const {

@@ -30,11 +30,13 @@ class Bundles {
   const Stop& at(std::int32_t stretch) const { return stops_[static_cast<std::size_t>(stretch)]; }
 
  private:
+  std::int64_t played_of(std::int64_t turns) const;
   void add(StorageId id, const Place& birth, const Place& death);
   std::int32_t freed_at(int unit, const Place& death) const;
   void set_growth(std::int32_t stretch);
 
   const Timeline& timeline_;
+  std::int64_t enough_ = 0;    ///< Turns of a long loop that are played.
   std::vector<Stop> stops_{};  ///< Of each stretch; none where there are no bundles.
 };
 
