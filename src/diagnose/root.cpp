@@ -382,9 +382,9 @@ class Explained {
   std::set<const Evidence*> spared_{};
 };
 
-// A kernel or a worker whose last line above is an exception of its own did not vanish without a word.
+// A notebook's kernel whose last line above is an exception of its own did not vanish without a word.
 bool is_told_by_exception(const std::vector<Line>& lines, const Evidence& e) {
-  if (e.find("vanished") == nullptr || !e.line) return false;
+  if ((e.family != "jupyter" && e.family != "colab_log") || e.find("vanished") == nullptr || !e.line) return false;
   for (std::size_t i = *e.line; i-- > 0 && lines[i].file == lines[*e.line].file;) {
     if (lines[i].body.find_first_not_of(' ') != std::string::npos) return begins_with_exception(lines[i].body);
   }
