@@ -104,7 +104,7 @@ Result<const Dialect*> named(const Document& document, std::string_view name) {
   return out;
 }
 
-Diagnostic unread(const Document& document, const FileKind& kind) {
+Diagnostic not_read(const Document& document, const FileKind& kind) {
   Diagnostic out = about(document, kind.trains ? "ingest/unknown-dialect" : "ingest/no-training",
                          "this is " + std::string(kind.what) + ", which " +
                              (kind.trains ? "is not read yet" : "trains nothing by itself"));
@@ -119,7 +119,7 @@ Result<const Dialect*> recognise(const Inputs& inputs, const Document& document,
   const std::vector<Score> scores = scores_of(inputs);
   const Score& best = scores.front();
   if (const std::optional<FileKind> kind = kind_of(inputs); kind && best.known < inputs.size())
-    return unread(document, *kind);
+    return not_read(document, *kind);
   if (best.known * 3 < inputs.size() || best.known == 0) {
     return about(document, "ingest/unknown-dialect", "no dialect knows enough of these keys");
   }
