@@ -54,11 +54,15 @@ std::string text(const Report& report, const ViewOptions& options) {
     return lengths_section(report, options) + worlds_section(report, options) + host_section(report, options);
   }
   if (options.verdict_only) return verdict_section(report, options);
-  std::string out = composed(report, options);
+  std::string whole = composed(report, options);
   const TextParts& parts = options.parts;
-  if (parts.phases || parts.largest || parts.assumptions) return out;
+  if (parts.phases || parts.largest || parts.assumptions) return whole;
+  std::string out = whole;
   ViewOptions terse = options;
-  while (lines_of(out) > screen_lines && ++terse.terse <= most_terse) out = composed(report, terse);
+  while (lines_of(out) > screen_lines) {
+    if (++terse.terse > most_terse) return whole;  // It would be more than a screen all the same.
+    out = composed(report, terse);
+  }
   return out;
 }
 
