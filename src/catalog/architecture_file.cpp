@@ -174,9 +174,12 @@ std::string other_head(const Document& config, Task task) {
   return "the head of " + shown(name);
 }
 
-/// PreTrainedConfig.num_labels: the key, or how many names `id2label` has.
-std::int64_t labels_of(const Document& config) {
-  constexpr std::int64_t usual = 2;
+/// PreTrainedConfig.num_labels: the key, or how many names `id2label` has. Its default is two; an architecture whose
+/// config class has another declares the key (BartConfig has three).
+std::int64_t labels_of(const Document& config, const ConfigValues& values) {
+  const auto declared = std::ranges::find(values.all(), std::string_view("num_labels"),
+                                          [](const auto& value) -> std::string_view { return value.first; });
+  const std::int64_t usual = declared == values.all().end() ? 2 : std::get<std::int64_t>(declared->second);
   constexpr std::int64_t most = 1 << 24;
   const Node* names = config.root.find("id2label");
   if (names != nullptr && names->is_mapping()) return std::ssize(names->entries);
@@ -351,7 +354,7 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
                                        : read_parts({config, fields, values, catalog}, out);
   }
   if (out.task == Task::masked_lm || out.task == Task::segmentation) out.other_head = other_head(config, out.task);
-  out.labels = labels_of(config);
+  out.labels = labels_of(config, values);
   check_expectations(fields);
   if (!errors.empty()) return errors;
   out.config = values.all();

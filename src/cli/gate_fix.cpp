@@ -11,7 +11,7 @@ namespace oomplan::cli {
 namespace {
 
 /// A gate is asked of many configs: where the cheapest sets do not do, `oomplan fix` goes on.
-constexpr std::int64_t most_sets = 1'000;
+constexpr std::int64_t most_sets = 100;
 
 const GateCheck* worst_of(const GateItem& item) {
   const GateCheck* out = nullptr;

@@ -43,7 +43,9 @@ void check_answers(const TrainingPlan& plan, const Architecture& architecture, D
   if (plan.model.head.value != HeadKind::question_answering) return;
   const Setting<std::int64_t>& said = plan.model.labels;
   const std::int64_t labels = said.value > 0 ? said.value : architecture.labels;
-  if (labels == 2) return;
+  const auto own = std::ranges::find(architecture.heads, Task::question_answering, &std::pair<Task, OpSpec>::first);
+  const bool sets_labels = own != architecture.heads.end() && own->second.find("sets_labels") != nullptr;
+  if (labels == 2 || sets_labels) return;
   errors.push_back(unmodelled(fmt::format("question answering with {} labels, which stops the run,", labels),
                               said.value > 0 ? said.origin : plan.model.name.origin));
 }

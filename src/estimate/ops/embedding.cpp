@@ -16,9 +16,7 @@ constexpr std::array<std::string_view, 4> scales{"none", "by_buffer", "by_number
 class Embedding final : public Module {
  public:
   Embedding(const Attributes& a, Builder& b)
-      : scale_(static_cast<Scale>(a.choice("scale", scales))),
-        weight_(weight_of(a, b)),
-        named_(a.flag("named", true)) {
+      : scale_(static_cast<Scale>(a.choice("scale", scales))), weight_(weight_of(a, b)), named_(a.flag("named", true)) {
     // peft adapts no module that it saves whole.
     if (adapts(b) && !weight_.copy) adapter_ = {b, a.module(), sizes_of(a, b)};
     b.embedding_weight = weight_.original;
