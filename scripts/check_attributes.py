@@ -19,6 +19,7 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src/estimate"
 OF_ALL = {"op", "module", "only", "given", "checkpointed", "older_code", "named_first"}  # Read where ops and heads are made.
+OF_HEADS = {"renames", "sets_labels"}  # Read by head_checks.cpp.
 
 
 @functools.cache
@@ -39,7 +40,7 @@ def sources(path):
 @functools.cache
 def names_of(kind, op):
     texts = [file.read_text() for file in sources(SOURCE / kind / f"{op}.cpp")]
-    return set(re.findall(r'"(\w+)"', "\n".join(texts))) | OF_ALL
+    return set(re.findall(r'"(\w+)"', "\n".join(texts))) | OF_ALL | (OF_HEADS if kind == "heads" else set())
 
 
 def steps_of(value, kind="ops"):

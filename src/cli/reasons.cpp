@@ -96,18 +96,27 @@ class Screen {
   std::string out_{};
 };
 
-std::string block_of(const Reason& reason, const std::string& heading, std::string& last_hint) {
-  std::string out = heading + fmt::format("- {}{}\n", printable(message_of(*reason.told)), places_of(reason));
+std::string block_of(const Reason& reason, const std::string& heading) {
+  return heading + fmt::format("- {}{}\n", printable(message_of(*reason.told)), places_of(reason));
+}
+
+/// A hint can be longer than a screen: the reason is told without it where only that has room.
+bool add_block(Screen& screen, const Reason& reason, const std::string& heading, std::string& last_hint) {
+  const std::string block = block_of(reason, heading);
   const std::string& hint = reason.told->hint;
-  if (!hint.empty() && hint != last_hint) out += "  hint: " + printable(hint) + "\n";
+  const bool hinted = !hint.empty() && hint != last_hint && screen.add(block + "  hint: " + printable(hint) + "\n");
   last_hint = hint;
+  return hinted || screen.add(block);
+}
+
+std::size_t count_of(const std::vector<Group>& groups) {
+  std::size_t out = 0;
+  for (const Group& group : groups) out += group.reasons.size();
   return out;
 }
 
-std::string grouped(const Diagnostics& problems, const ReasonsPlace& place) {
-  const std::vector<Group> groups = groups_of(problems);
-  std::size_t count = 0;
-  for (const Group& group : groups) count += group.reasons.size();
+std::string grouped(const std::vector<Group>& groups, const ReasonsPlace& place) {
+  const std::size_t count = count_of(groups);
   Screen screen(place);
   screen.add(fmt::format("{}: cannot be decided, for {} reasons\n", printable(place.config), count));
   std::size_t told = 0;
@@ -116,7 +125,7 @@ std::string grouped(const Diagnostics& problems, const ReasonsPlace& place) {
     std::string heading = heading_of(group.code);
     std::string last_hint;
     for (const Reason& reason : group.reasons) {
-      room = room && screen.add(block_of(reason, heading, last_hint));
+      room = room && add_block(screen, reason, heading, last_hint);
       if (!room) break;
       heading.clear();
       ++told;
@@ -132,7 +141,8 @@ std::string grouped(const Diagnostics& problems, const ReasonsPlace& place) {
 std::string reasons_text(const Diagnostics& problems, const ReasonsPlace& place) {
   std::string all = with_carets(problems);
   if (place.all || line_count(in_columns(all, place.width)) <= std::max(place.lines, fewest_lines)) return all;
-  return grouped(problems, place);
+  const std::vector<Group> groups = groups_of(problems);
+  return count_of(groups) < 2 ? all : grouped(groups, place);
 }
 
 }  // namespace oomplan::cli

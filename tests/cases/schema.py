@@ -10,7 +10,7 @@ TYPES = {
     "number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool),
 }
 KNOWN = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "enum", "const", "required", "properties",
-         "additionalProperties", "items", "minimum"}
+         "additionalProperties", "items", "minimum", "minItems"}
 
 
 def violations(value, schema, root=None, path="$"):
@@ -62,6 +62,11 @@ def members(value, schema, root, path):
 
 
 def elements(value, schema, root, path):
-    if not isinstance(value, list) or "items" not in schema:
+    if not isinstance(value, list):
+        return []
+    least = schema.get("minItems", 0)
+    if len(value) < least:
+        return [f"{path}: has {len(value)} elements, not at least {least}"]
+    if "items" not in schema:
         return []
     return [v for i, child in enumerate(value) for v in violations(child, schema["items"], root, f"{path}[{i}]")]
