@@ -17,6 +17,14 @@ bool is_worse(ExitCode code, ExitCode than) {
 
 }  // namespace
 
+void add_gpus_option(const ArgumentParser& app, std::vector<std::string>& gpus) {
+  app.option("--gpu", gpus, "A GPU by name (see `oomplan gpus`) or size (24GiB); l4,a100-80gb: one after the other")
+      .required()
+      .repeatable()
+      .separated_by(',')
+      .type_name("NAME");
+}
+
 Diagnostics check_alone(const std::vector<std::string>& gpus,
                         const std::vector<std::pair<std::string_view, bool>>& given) {
   Diagnostics out;

@@ -7,10 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "oomplan/arguments/arguments.hpp"
 #include "oomplan/core/result.hpp"
 #include "outcome.hpp"
 
 namespace oomplan::cli {
+
+/// --gpu, of a command that answers for one card after the other.
+void add_gpus_option(const ArgumentParser& app, std::vector<std::string>& gpus);
 
 /// Errors, cli/usage: an option that has the answer for one card is given beside several. `given` says which are.
 Diagnostics check_alone(const std::vector<std::string>& gpus,

@@ -42,12 +42,7 @@ struct Options {
 void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
   app.option("CONFIG", question.config, config_help).required();
-  app.option("--gpu", options.gpus,
-             "A GPU by name (see `oomplan gpus`) or size (24GiB); l4,a100-80gb: one after the other")
-      .required()
-      .repeatable()
-      .separated_by(',')
-      .type_name("NAME");
+  add_gpus_option(app, options.gpus);
   app.option("--headroom", options.headroom, "How much of the GPU to leave free (5%)").type_name("PERCENT");
   const auto several = [&](const char* name, std::vector<std::string>& to, const char* about, const char* type) {
     app.option(name, to, about).repeatable().type_name(type);

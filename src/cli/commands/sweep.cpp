@@ -40,12 +40,7 @@ void add_options(const ArgumentParser& app, Options& options) {
       .required()
       .repeatable()
       .type_name("AXES");
-  app.option("--gpu", options.gpus,
-             "A GPU by name (see `oomplan gpus`) or size (24GiB); l4,a100-80gb: one after the other")
-      .required()
-      .repeatable()
-      .separated_by(',')
-      .type_name("NAME");
+  add_gpus_option(app, options.gpus);
   app.option("--headroom", options.headroom, "How much of the GPU to leave free (5%)").type_name("PERCENT");
   add_recipe_options(app, question.recipe);
   add_trainer_option(app, question.trainer);
