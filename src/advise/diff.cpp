@@ -13,16 +13,6 @@ constexpr std::string_view no_end = "\n\\ No newline at end of file\n";
 
 using Lines = std::vector<std::string_view>;
 
-Lines lines_of(std::string_view text) {
-  Lines out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-    out.push_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-  return out;
-}
-
 /// `a` from `from` for `dropped` lines becomes `added` of `b`, the first of them at `at`.
 struct Edit {
   std::size_t from = 0;
@@ -97,10 +87,20 @@ std::string hunk(const Lines& a, const Lines& b, const std::vector<Edit>& edits,
 
 }  // namespace
 
+std::vector<std::string_view> text_lines(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    out.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return out;
+}
+
 std::vector<LineEdit> line_edits(const std::string& before, const std::string& after) {
-  const Lines b = lines_of(after);
+  const Lines b = text_lines(after);
   std::vector<LineEdit> out;
-  for (const Edit& edit : edits_of(lines_of(before), b)) {
+  for (const Edit& edit : edits_of(text_lines(before), b)) {
     LineEdit& next = out.emplace_back(LineEdit{edit.from, edit.dropped, {}});
     for (std::size_t i = 0; i < edit.added; ++i) next.added += b[edit.at + i];
   }
@@ -108,8 +108,8 @@ std::vector<LineEdit> line_edits(const std::string& before, const std::string& a
 }
 
 std::string unified_diff(const std::string& file, const std::string& before, const std::string& after) {
-  const Lines a = lines_of(before);
-  const Lines b = lines_of(after);
+  const Lines a = text_lines(before);
+  const Lines b = text_lines(after);
   const std::vector<Edit> edits = edits_of(a, b);
   if (edits.empty()) return {};
   std::string out = "--- " + file + "\n+++ " + file + "\n";

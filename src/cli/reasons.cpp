@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codes.hpp"
 #include "oomplan/core/text.hpp"
 #include "screen.hpp"
 
@@ -28,10 +29,10 @@ struct Group {
 
 std::size_t line_count(std::string_view text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
 
-std::string with_carets(const Diagnostics& problems) {
+std::string each_of(const Diagnostics& problems) {
   std::string out;
   for (const Diagnostic& problem : problems) out += to_text(problem);
-  return out + "oomplan: cannot be decided, for the reasons above\n";
+  return out;
 }
 
 std::vector<Group> groups_of(const Diagnostics& problems) {
@@ -139,10 +140,14 @@ std::string grouped(const std::vector<Group>& groups, const ReasonsPlace& place)
 }  // namespace
 
 std::string reasons_text(const Diagnostics& problems, const ReasonsPlace& place) {
-  std::string all = with_carets(problems);
+  std::string all = each_of(problems) + "oomplan: cannot be decided, for the reasons above\n";
   if (place.all || line_count(in_columns(all, place.width)) <= std::max(place.lines, fewest_lines)) return all;
   const std::vector<Group> groups = groups_of(problems);
   return count_of(groups) < 2 ? all : grouped(groups, place);
+}
+
+std::string refusal_text(const Diagnostics& problems, const ReasonsPlace& place) {
+  return verdict_of(problems) == Verdict::undecided ? reasons_text(problems, place) : each_of(problems);
 }
 
 }  // namespace oomplan::cli

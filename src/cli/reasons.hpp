@@ -9,9 +9,6 @@
 
 namespace oomplan::cli {
 
-/// Of a terminal.
-inline constexpr std::size_t screen_lines = 24;
-
 /// Where reasons are shown, and what shows those that have no room.
 struct ReasonsPlace {
   std::string config{};
@@ -24,5 +21,8 @@ struct ReasonsPlace {
 /// Why it cannot be decided: each reason with its line and a caret where that has room, else grouped by their codes,
 /// each told once, with their places.
 std::string reasons_text(const Diagnostics& problems, const ReasonsPlace& place);
+
+/// The same where that is the verdict of the problems, else each as it is.
+std::string refusal_text(const Diagnostics& problems, const ReasonsPlace& place);
 
 }  // namespace oomplan::cli

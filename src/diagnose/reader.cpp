@@ -61,28 +61,27 @@ class Reader {
   }
 
   bool tell_task_row(std::size_t index) {
-    std::optional<std::vector<Reading>> facts = task_row(lines_[index].body);
-    if (!facts) return false;
-    Evidence out = evidence_at(index);
-    out.message = "kernel/task-row";
-    out.family = "kernel_oom";
-    out.place = Where::host;
-    out.facts = std::move(*facts);
-    out_.push_back(std::move(out));
-    begins_.push_back(0);
-    return true;
+    Evidence row = evidence_at(index);
+    row.message = "kernel/task-row";
+    row.family = "kernel_oom";
+    row.place = Where::host;
+    return tell_row(std::move(row), task_row(lines_[index].body));
   }
 
   bool tell_epoch_row(std::size_t index) {
-    std::optional<std::vector<Reading>> facts = epoch_row(lines_[index].body);
+    Evidence row = evidence_at(index);
+    row.message = "progress/epoch-row";
+    row.family = "printed_memory";
+    row.says = Says::memory_state;
+    row.place = Where::gpu;
+    return tell_row(std::move(row), epoch_row(lines_[index].body));
+  }
+
+  // Where the line has the row's columns.
+  bool tell_row(Evidence row, std::optional<std::vector<Reading>> facts) {
     if (!facts) return false;
-    Evidence out = evidence_at(index);
-    out.message = "progress/epoch-row";
-    out.family = "printed_memory";
-    out.says = Says::memory_state;
-    out.place = Where::gpu;
-    out.facts = std::move(*facts);
-    out_.push_back(std::move(out));
+    row.facts = std::move(*facts);
+    out_.push_back(std::move(row));
     begins_.push_back(0);
     return true;
   }

@@ -170,8 +170,7 @@ bool has_shared_transformer(const Architecture& architecture) {
 }
 
 void check_shared_transformer(const TrainingPlan& plan, Diagnostics& errors) {
-  const Sharding sharding = plan.mesh.sharding.value;
-  if (sharding != Sharding::none && sharding != Sharding::ddp) {
+  if (!holds_whole(plan.mesh)) {
     errors.push_back(unmodelled("a transformer that layers share, spread over ranks, is not modelled yet",
                                 plan.mesh.sharding.origin));
   }
@@ -288,8 +287,7 @@ void check_lora_layers(const TrainingPlan& plan, const Architecture& architectur
   const KernelFacts& k = plan.kernels;
   if (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value) cannot("with fused LoRA kernels");
   if (k.unsloth.value != UnslothLayers::none) cannot("by Unsloth");
-  const Sharding sharding = plan.mesh.sharding.value;
-  if (sharding != Sharding::none && sharding != Sharding::ddp) cannot("of a model that is spread over ranks");
+  if (!holds_whole(plan.mesh)) cannot("of a model that is spread over ranks");
 }
 
 /// What no run of TRL's trainers showed, or what they refuse, however the plan came to it.

@@ -69,8 +69,7 @@ bool adapts_embeddings(const TrainingPlan& plan) {
   constexpr std::array<std::string_view, 2> trainers{"trl ", "transformers "};
   const auto is_of = [&](std::string_view whose) { return plan.framework.starts_with(whose); };
   const bool known = plan.framework.empty() || std::ranges::any_of(trainers, is_of);
-  const Sharding sharding = plan.mesh.sharding.value;
-  return known && !plan.adapter.dora.value && (sharding == Sharding::none || sharding == Sharding::ddp);
+  return known && !plan.adapter.dora.value && holds_whole(plan.mesh);
 }
 
 /// DeepSpeed's engine casts the model that it is given, adapters and all.

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <string_view>
 
 #include "facts.hpp"
 #include "oomplan/core/pattern.hpp"
@@ -14,8 +14,13 @@ namespace {
 bool has_head(const Architecture& architecture, Task task) {
   if (task == architecture.task) return true;
   const bool scores = architecture.task == Task::causal_lm && architecture.sequence_classifier;
-  return (scores && task == Task::sequence_classification) ||
-         std::ranges::count(architecture.heads, task, &std::pair<Task, OpSpec>::first) > 0;
+  return (scores && task == Task::sequence_classification) || head_for(architecture, task) != nullptr;
+}
+
+/// Whether the file says it of its head for the task.
+bool is_said(const Architecture& architecture, Task task, std::string_view attribute) {
+  const OpSpec* head = head_for(architecture, task);
+  return head != nullptr && head->find(attribute) != nullptr;
 }
 
 /// A script asks for the head of its checkpoint as a rule, and no key of a trainer says so.
@@ -43,9 +48,7 @@ void check_answers(const TrainingPlan& plan, const Architecture& architecture, D
   if (plan.model.head.value != HeadKind::question_answering) return;
   const Setting<std::int64_t>& said = plan.model.labels;
   const std::int64_t labels = said.value > 0 ? said.value : architecture.labels;
-  const auto own = std::ranges::find(architecture.heads, Task::question_answering, &std::pair<Task, OpSpec>::first);
-  const bool sets_labels = own != architecture.heads.end() && own->second.find("sets_labels") != nullptr;
-  if (labels == 2 || sets_labels) return;
+  if (labels == 2 || is_said(architecture, Task::question_answering, "sets_labels")) return;
   errors.push_back(unmodelled(fmt::format("question answering with {} labels, which stops the run,", labels),
                               said.value > 0 ? said.origin : plan.model.name.origin));
 }
@@ -53,8 +56,7 @@ void check_answers(const TrainingPlan& plan, const Architecture& architecture, D
 /// Some classes name the base model otherwise than the one that the file is of: expressions and parts of names were
 /// written for theirs.
 void check_names(const TrainingPlan& plan, const Architecture& architecture, Task task, Diagnostics& errors) {
-  const auto own = std::ranges::find(architecture.heads, task, &std::pair<Task, OpSpec>::first);
-  if (own == architecture.heads.end() || own->second.find("renames") == nullptr) return;
+  if (!is_said(architecture, task, "renames")) return;
   const auto check = [&](bool asked, const Origin& origin) {
     if (!asked) return;
     errors.push_back(unmodelled(fmt::format("names of parameters of a {} of {} are not modelled yet",

@@ -45,8 +45,7 @@ void check_rows(const TrainingPlan& plan, const Architecture& architecture, Diag
                                     std::string(rows_names[static_cast<std::size_t>(architecture.rows)]),
                                 plan.recipe.trainer.origin));
   }
-  const Sharding sharding = plan.mesh.sharding.value;
-  if (sharding == Sharding::none || sharding == Sharding::ddp) return;
+  if (holds_whole(plan.mesh)) return;
   errors.push_back(unmodelled("a sharded model of " +
                                   std::string(rows_names[static_cast<std::size_t>(architecture.rows)]) +
                                   " is not modelled yet",

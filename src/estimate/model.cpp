@@ -60,8 +60,8 @@ void make_steps(std::span<const OpSpec> specs, Builder& builder, Modules& out, b
 
 void make_head(const OpSpec& spec, Builder& builder, Model& model) {
   const Task task = builder.facts.task;
-  const auto other = std::ranges::find(builder.architecture.heads, task, &std::pair<Task, OpSpec>::first);
-  const OpSpec& own = other != builder.architecture.heads.end() ? other->second : spec;
+  const OpSpec* other = head_for(builder.architecture, task);
+  const OpSpec& own = other != nullptr ? *other : spec;
   const bool scores = builder.facts.scores_rows || (&own == &spec && task == Task::sequence_classification);
   const std::string name = scores ? "score_head" : own.op;
   const HeadType* head = find_head(name);

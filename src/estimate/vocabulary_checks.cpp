@@ -48,12 +48,10 @@ void check_vocabulary(const TrainingPlan& plan, const Architecture& architecture
   const auto cannot = [&](const std::string& what) {
     errors.push_back(unmodelled(what + " is not modelled yet", vocabulary.origin));
   };
-  const Sharding sharding = plan.mesh.sharding.value;
-  const bool whole = sharding == Sharding::none || sharding == Sharding::ddp;
   if (vocabulary.value < vocabulary_of(architecture)) cannot("a vocabulary of fewer rows than the checkpoint has");
   if (vocabulary.value > most_rows) cannot(fmt::format("a vocabulary of {} rows", vocabulary.value));
   if (!has_one_vocabulary(architecture)) cannot("an enlarged vocabulary of a model of type " + architecture.model_type);
-  if (!whole) cannot("an enlarged vocabulary of a sharded model");
+  if (!holds_whole(plan.mesh)) cannot("an enlarged vocabulary of a sharded model");
   if (architecture.teacher != nullptr) cannot("an enlarged vocabulary beside a teacher");
 }
 

@@ -95,12 +95,10 @@ std::int64_t integer_at(const Node* tokenizer, std::string_view key) {
 /// a second embedding, and what is sharded is loaded on the host, or gathers as much. Axolotl puts a quantized model on
 /// the GPU whole.
 bool is_outweighed(const TrainingPlan& plan) {
-  const Sharding sharding = plan.mesh.sharding.value;
-  const bool sharded = sharding != Sharding::none && sharding != Sharding::ddp;
   const RecipeFacts& recipe = plan.recipe;
   const bool some = !recipe.trained.value.empty() || !recipe.frozen.value.empty() || recipe.trained_layers.value != 0;
   const bool whole = plan.adapter.kind.value == Adapter::none && !some && !plan.optimizer.in_backward.value;
-  const bool on_host = sharded && plan.quantization.kind.value == Quantization::none;
+  const bool on_host = !holds_whole(plan.mesh) && plan.quantization.kind.value == Quantization::none;
   return on_host || (whole && !plan.model.mean_resizing.value);
 }
 

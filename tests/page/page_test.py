@@ -98,15 +98,19 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.browser.framed("(() => { try { return parent.document.title; } catch (error) { return error.name; } })()"),
                          "SecurityError")
 
-    def test_fixes_and_the_patch(self):
-        self.write("train.yaml", CONFIG)
-        self.fill("#config", CONFIG)
+    def fix_for(self, card):
+        """In place of the card that is chosen."""
         self.browser.click("#gpus button")
         self.browser.click("#gpu")
-        self.browser.type("8GiB")
+        self.browser.type(card)
         self.browser.key("Enter", 13, text="\r")
         self.browser.click("#fix")
         self.answered()
+
+    def test_fixes_and_the_patch(self):
+        self.write("train.yaml", CONFIG)
+        self.fill("#config", CONFIG)
+        self.fix_for("8GiB")
         words = ("fix", "train.yaml", "--gpu", "8GiB")
         self.assertEqual(self.text("#text"), self.program(*words))
         self.assertEqual(self.text("#json"), self.program(*words, "--json"))
@@ -209,12 +213,7 @@ class PageTest(unittest.TestCase):
     def test_all_that_acts_is_reached_by_tab_is_seen_and_has_a_name(self):
         self.fill("#config", CONFIG)
         self.browser.value("take([new File(['x'], 'ds.json')], 'config').then(() => take([new File(['x'], 'run.log')], 'log'))")
-        self.browser.click("#gpus button")
-        self.browser.click("#gpu")
-        self.browser.type("8GiB")
-        self.browser.key("Enter", 13, text="\r")
-        self.browser.click("#fix")
-        self.answered()
+        self.fix_for("8GiB")
         self.assertGreater(self.drawn("section"), 3)
         self.browser.value("document.querySelector('details').open = true")
         wanted = self.browser.value("""[...document.querySelectorAll("button, input, textarea, summary, iframe, [tabindex='0']")].filter(one =>

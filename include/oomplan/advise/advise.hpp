@@ -73,6 +73,9 @@ std::string nothing_to_change(const Ladder& ladder, std::string_view id, const A
 /// without a byte order mark, as Document::text. Errors: advise/no-patch, with the reason.
 Result<std::string> patched(const Document& document, const std::vector<KeyChange>& keys);
 
+/// Each with its line end; of the last there may be none.
+std::vector<std::string_view> text_lines(std::string_view text);
+
 /// Lines of a text that others take the place of.
 struct LineEdit {
   std::size_t from = 0;     ///< Counted from 0.

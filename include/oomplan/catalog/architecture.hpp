@@ -146,6 +146,12 @@ struct Architecture {
   std::shared_ptr<const Architecture> teacher{};            ///< Of the model that it learns from; null: none.
 };
 
+/// The head that the model has for another task than its own; null: none.
+inline const OpSpec* head_for(const Architecture& model, Task task) {
+  const auto found = std::ranges::find(model.heads, task, &std::pair<Task, OpSpec>::first);
+  return found == model.heads.end() ? nullptr : &found->second;
+}
+
 /// The rows of its embedding, by the key that nearly all configs have; 0 where its own has none.
 inline std::int64_t vocabulary_of(const Architecture& model) {
   const auto found = std::ranges::find(model.config, "vocab_size", [](const auto& row) { return row.first; });

@@ -407,11 +407,11 @@ inline bool has_liger_layers(const KernelFacts& k) {
   return k.liger_rms_norm.value || k.liger_rope.value || k.liger_glu.value || k.liger_layer_norm.value;
 }
 
-/// All but `kind` matter where weights are quantized.
 /// Where weights that a checkpoint has packed (MXFP4) are made whole, if they are.
 enum class Dequantized : std::uint8_t { none, on_host, on_device };
 inline constexpr std::array<std::string_view, 3> dequantized_names{"none", "on_host", "on_device"};
 
+/// All but `kind` and `dequantized` matter where weights are quantized.
 struct QuantizationFacts {
   Setting<Quantization> kind{};
   Setting<bool> double_quantization{};
@@ -511,18 +511,20 @@ struct TrainingPlan {
   friend bool operator==(const TrainingPlan&, const TrainingPlan&) = default;
 };
 
+/// Whether each rank holds all of the model and of the optimizer's state, which nothing shards.
+inline bool holds_whole(const MeshFacts& mesh) {
+  return mesh.sharding.value == Sharding::none || mesh.sharding.value == Sharding::ddp;
+}
+
 /// Whether resuming is in the figures: transformers' Trainer, unless it shards, loads to the CPU and moves one tensor
 /// of the optimizer's state after the other to where it is from the second step on (trainer.py:
 /// _load_optimizer_and_scheduler).
 inline bool counts_resuming(const TrainingPlan& plan) {
-  const bool whole = plan.mesh.sharding.value == Sharding::none || plan.mesh.sharding.value == Sharding::ddp;
-  return whole && plan.framework.find("transformers ") != std::string::npos && !plan.framework.starts_with("unsloth ");
+  return holds_whole(plan.mesh) && plan.framework.find("transformers ") != std::string::npos &&
+         !plan.framework.starts_with("unsloth ");
 }
 
 /// Whether what is held while a checkpoint is written is played: not where shards are gathered for it.
-inline bool counts_saving(const TrainingPlan& plan) {
-  const bool whole = plan.mesh.sharding.value == Sharding::none || plan.mesh.sharding.value == Sharding::ddp;
-  return plan.saving.saves.value && whole;
-}
+inline bool counts_saving(const TrainingPlan& plan) { return plan.saving.saves.value && holds_whole(plan.mesh); }
 
 }  // namespace oomplan

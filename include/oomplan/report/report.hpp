@@ -78,6 +78,9 @@ inline constexpr TextParts all_parts{true, true, true};
 /// Columns of a page that no terminal bounds.
 inline constexpr std::size_t usual_width = 100;
 
+/// Lines of the terminal that an answer keeps to.
+inline constexpr std::size_t screen_lines = 24;
+
 struct ViewOptions {
   bool colour = false;
   std::size_t width = usual_width;  ///< Columns; 60 at the least.

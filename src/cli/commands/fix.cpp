@@ -70,10 +70,7 @@ Outcome refused(Diagnostics problems, const Options& options) {
     out.out = advice_json(options.question.config, problems);
     return out;
   }
-  if (out.code == ExitCode::undecided)
-    out.err = reasons_text(problems, {.config = options.question.config, .width = options.width});
-  else
-    for (const Diagnostic& problem : problems) out.err += to_text(problem);
+  out.err = refusal_text(problems, {.config = options.question.config, .width = options.width});
   return out;
 }
 

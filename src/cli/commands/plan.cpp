@@ -73,10 +73,7 @@ Outcome refused(const Diagnostics& problems, const Options& options) {
     out.out = layouts_json(options.question.config, problems);
     return out;
   }
-  if (out.code == ExitCode::undecided)
-    out.err = reasons_text(problems, {.config = options.question.config, .width = options.width});
-  else
-    for (const Diagnostic& problem : problems) out.err += to_text(problem);
+  out.err = refusal_text(problems, {.config = options.question.config, .width = options.width});
   return out;
 }
 

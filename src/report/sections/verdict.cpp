@@ -191,7 +191,6 @@ std::string by_keys_line(const Report& report, const ViewOptions& options) {
   return wrapped_line(plan.framework + " is assumed, as a warning explains (say which with --framework)", options);
 }
 
-/// The same config under another version of its framework, where nobody says which it is.
 /// Versions that somebody named and nobody measured: the number is another's.
 std::string nearest_line(const Report& report, const ViewOptions& options) {
   if (!report.found.plan) return {};
@@ -202,6 +201,7 @@ std::string nearest_line(const Report& report, const ViewOptions& options) {
   return out.empty() ? out : wrapped_line(out, options);
 }
 
+/// The same config under another version of its framework, where nobody says which it is.
 std::string version_line(const Report& report, const ViewOptions& options) {
   if (!report.found.outlook || !report.found.outlook->version) return by_keys_line(report, options);
   const OtherVersion& version = *report.found.outlook->version;

@@ -21,8 +21,6 @@ struct Part {
   bool goes_on = false;  ///< Without a blank line before it.
 };
 
-/// What a terminal of 80 x 24 shows.
-constexpr std::ptrdiff_t screen_lines = 24;
 constexpr int most_terse = 3;
 
 std::string composed(const Report& report, const ViewOptions& options) {
@@ -45,7 +43,7 @@ std::string composed(const Report& report, const ViewOptions& options) {
   return out;
 }
 
-std::ptrdiff_t lines_of(std::string_view text) { return std::ranges::count(text, '\n'); }
+std::size_t lines_of(std::string_view text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
 
 }  // namespace
 
