@@ -36,6 +36,14 @@ std::vector<std::pair<std::string, std::string>> pairs_at(const Node& node, std:
   return out;
 }
 
+std::vector<std::pair<std::string, std::vector<std::string>>> lists_at(const Node& node, std::string_view key) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> out;
+  if (const Node* found = node.find(key)) {
+    for (const Entry& entry : found->entries) out.emplace_back(entry.key, texts_at(*found, entry.key));
+  }
+  return out;
+}
+
 StackLayer::Default default_at(const Entry& entry) {
   const Node* value = entry.value.find("value");
   const std::string assumption = text_at(entry.value, "assumed");
@@ -67,9 +75,8 @@ StackLayer read_layer(std::string_view name) {
   if (const Node* defaults = root.find("defaults")) {
     for (const Entry& entry : defaults->entries) out.defaults.push_back(default_at(entry));
   }
-  if (const Node* targets = root.find("targets")) {
-    for (const Entry& entry : targets->entries) out.targets.emplace_back(entry.key, texts_at(*targets, entry.key));
-  }
+  out.targets = lists_at(root, "targets");
+  out.model_types = lists_at(root, "model_types");
   return out;
 }
 
@@ -116,6 +123,14 @@ std::string Stack::name_of(std::string_view package) const {
 
 Origin Stack::origin(std::string_view package, std::string_view where) const {
   return {.kind = Origin::Kind::framework_default, .source = name_of(package) + ": " + std::string(where)};
+}
+
+bool Stack::lists(std::string_view package, std::string_view list, std::string_view model_type) const {
+  const StackLayer* layer = layer_of(package);
+  if (layer == nullptr) return false;
+  using Named = std::pair<std::string, std::vector<std::string>>;
+  const auto found = std::ranges::find(layer->model_types, list, &Named::first);
+  return found != layer->model_types.end() && std::ranges::count(found->second, model_type) > 0;
 }
 
 bool Stack::set_default(const FactRow& fact, TrainingPlan& plan) const {

@@ -38,6 +38,8 @@ struct StackLayer {
   std::vector<std::pair<std::string, std::string>> unplayed_facts{};
   std::vector<std::string> families{};  ///< Of transformers: the model_types held against runs; empty: all.
   std::vector<std::pair<std::string, std::vector<std::string>>> targets{};  ///< Of peft: LoRA's modules by model_type.
+  /// The model_types that a framework treats alike, by what it does with them.
+  std::vector<std::pair<std::string, std::vector<std::string>>> model_types{};
 };
 
 /// Its layers from the top, and their defaults: the topmost layer that has one for a fact counts.
@@ -53,6 +55,9 @@ class Stack {
 
   /// All its defaults; a fact that has none is left without an origin.
   const TrainingPlan& plan() const { return plan_; }
+
+  /// Whether the layer of a package has the model_type in the list of this name. A list that it has not is empty.
+  bool lists(std::string_view package, std::string_view list, std::string_view model_type) const;
 
   const std::vector<StackLayer>& layers() const { return layers_; }
 

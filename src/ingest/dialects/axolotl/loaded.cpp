@@ -12,24 +12,33 @@
 namespace oomplan::ingestion::axolotl {
 namespace {
 
+const Stack& own_stack() { return stack_of("axolotl-0.18"); }
+
+bool lists(std::string_view list, const Architecture& model) {
+  return own_stack().lists("axolotl", list, model.model_type);
+}
+
+void switch_off(std::initializer_list<Setting<bool>*> kernels, std::string_view where) {
+  for (Setting<bool>* kernel : kernels) *kernel = {false, own_stack().origin("axolotl", where)};
+}
+
 // axolotl 0.18.0, monkeypatch/lora_kernels.py, get_attention_cls_from_config: of a mistral3 it patches
 // MistralAttention, which a Ministral 3 has none of.
 void check_patched_attention(TrainingPlan& plan, const Architecture& model) {
-  if (model.model_type != "mistral3" || !has_op(model, "rotary_attention", "scaled_by_position")) return;
-  const Origin origin = stack_of("axolotl-0.18").origin("axolotl", "get_attention_cls_from_config");
-  plan.kernels.lora_qkv = {false, origin};
-  plan.kernels.lora_o = {false, origin};
+  KernelFacts& kernels = plan.kernels;
+  const bool ministral = model.model_type == "mistral3" && has_op(model, "rotary_attention", "scaled_by_position");
+  if (ministral) switch_off({&kernels.lora_qkv, &kernels.lora_o}, "get_attention_cls_from_config");
+  if (lists("lora_attention_left", model)) switch_off({&kernels.lora_qkv, &kernels.lora_o}, "patch_self_attn_lora");
+  if (lists("lora_kernels_off", model)) {
+    switch_off({&kernels.lora_qkv, &kernels.lora_o, &kernels.lora_mlp}, "normalize_config, by model_support");
+  }
 }
 
 // axolotl 0.18.0, loaders/patch_manager.py, _apply_model_specific_patches: of other models it only warns.
 void check_fused_attention(TrainingPlan& plan, const Architecture& model) {
-  constexpr std::array<std::string_view, 2> played{"qwen3", "qwen3_moe"};
-  constexpr auto others =
-      std::to_array<std::string_view>({"gemma4", "gemma4_text", "gemma4_unified", "gemma4_unified_text", "qwen3_5",
-                                       "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text", "qwen3_vl", "qwen3_vl_text"});
   Setting<bool>& fused = plan.kernels.fused_norm_rope;
-  if (!fused.value || std::ranges::count(played, model.model_type) > 0) return;
-  if (std::ranges::count(others, model.model_type) > 0) {
+  if (!fused.value || lists("fused_attention", model)) return;
+  if (lists("fused_attention_unplayed", model)) {
     plan.unmodelled.push_back({"fused RMSNorm+RoPE kernel", "fused_attn_kernel", fused.origin.where});
     return;
   }
@@ -54,19 +63,9 @@ void check_xielu(TrainingPlan& plan, const Architecture& model) {
                              "lora_qkv_kernel", plan.model.name.origin.where});
 }
 
-// axolotl 0.18.0, monkeypatch/lora_kernels.py, patch_self_attn_lora: it writes lines of the attention's source anew,
-// whatever carries LoRA, and stops where they are not there, or where it finds no class by the model's type. Of
-// transformers 5.14.1; Kimi Linear's code is not its own, and was not run.
+// axolotl 0.18.0, monkeypatch/lora_kernels.py, patch_self_attn_lora.
 std::optional<Diagnostic> refused_by_lora_kernels(const TrainingPlan& plan, const Architecture& model) {
-  constexpr auto rewritten = std::to_array<std::string_view>(
-      {"apertus",          "arcee",          "bamba",   "cohere2",     "ernie4_5",    "ernie4_5_moe",
-       "exaone4",          "gemma",          "gemma2",  "gemma3",      "gemma3_text", "gemma4",
-       "gemma4_text",      "glm4",           "gpt_oss", "granite",     "granitemoe",  "granitemoehybrid",
-       "hunyuan_v1_dense", "hunyuan_v1_moe", "jamba",   "llama",       "ministral",   "ministral3",
-       "mistral",          "mistral3",       "mixtral", "nemotron",    "phimoe",      "qwen2",
-       "qwen2_moe",        "qwen3",          "qwen3_5", "qwen3_5_moe", "qwen3_moe",   "qwen3_next",
-       "qwen3_vl",         "seed_oss",       "smollm3", "starcoder2",  "kimi_linear"});
-  if (!asks_for_attention_kernels(plan) || std::ranges::count(rewritten, model.model_type) > 0) return std::nullopt;
+  if (!asks_for_attention_kernels(plan) || lists("lora_attention_rewritten", model)) return std::nullopt;
   const Setting<bool>& kernel = plan.kernels.lora_qkv;
   const bool said = kernel.origin.is_said();
   return Diagnostic{Severity::error,
@@ -118,10 +117,9 @@ void leave_adapted_patches(TrainingPlan& plan, const Architecture& model) {
 // utils/config/__init__.py, normalize_config, and loaders/patch_manager.py: of a Gemma 4 whatever the config says.
 void check_gemma4(TrainingPlan& plan, const Architecture& model) {
   if (model.model_type != "gemma4" && model.model_type != "gemma4_text") return;
-  const Stack& stack = stack_of("axolotl-0.18");
-  plan.kernels.fused_norm_rope = {true, stack.origin("axolotl", "patch_gemma4_fused_attn")};
+  plan.kernels.fused_norm_rope = {true, own_stack().origin("axolotl", "patch_gemma4_fused_attn")};
   if (model.model_type != "gemma4" || !plan.checkpointing.reentrant.value) return;
-  plan.checkpointing.reentrant = {false, stack.origin("axolotl", "normalize_config, for Gemma 4")};
+  plan.checkpointing.reentrant = {false, own_stack().origin("axolotl", "normalize_config, for Gemma 4")};
 }
 
 // embeddings_skip_upcast: then the tower's norms stay in fp32 too.
@@ -214,9 +212,7 @@ void check_random_weights(TrainingPlan& plan, const Architecture& model) {
 // axolotl 0.18.0, monkeypatch/models: patched for packed rows, these layers stop in Python's code; what packed rows of
 // Qwen3.5's text model hold was run and is not understood to the end.
 void leave_packed_scans(TrainingPlan& plan, const Architecture& model) {
-  constexpr auto patched = std::to_array<std::string_view>(
-      {"falcon_h1", "granitemoehybrid", "qwen3_5", "qwen3_5_moe", "qwen3_5_moe_text", "qwen3_5_text", "qwen3_next"});
-  if (!plan.loader.packed.value || std::ranges::count(patched, model.model_type) == 0) return;
+  if (!plan.loader.packed.value || !lists("packed_scans_patched", model)) return;
   plan.unmodelled.push_back(
       {"packed rows of this family (axolotl 0.18.0 mostly stops without mamba-ssm, "
        "causal-conv1d or flash-linear-attention)",
