@@ -52,24 +52,11 @@ void check_rows(const TrainingPlan& plan, const Architecture& architecture, Diag
                               plan.mesh.sharding.origin));
 }
 
-// On text alone what is trained of the tower has no gradient, at which DDP stops where it does not look for such: as
-// run, in the second step, with adapters on all linear layers. Without them it was not measured.
-void check_seeing_ranks(const TrainingPlan& plan, bool sees, std::int64_t count, Diagnostics& errors) {
+// Of text or images, what a rank holds under DDP was measured, and no other sharding.
+void check_seeing_ranks(const TrainingPlan& plan, bool sees, Diagnostics& errors) {
   const MeshFacts& mesh = plan.mesh;
-  if (!sees || mesh.sharding.value == Sharding::none) return;
-  const bool text = mesh.sharding.value == Sharding::ddp && count == 0;
-  if (text && mesh.ddp_find_unused.value) return;
-  const Setting<std::vector<std::string>>& targets = plan.adapter.targets;
-  const bool all = plan.adapter.kind.value == Adapter::lora && targets.value == std::vector<std::string>{"all-linear"};
-  Diagnostic d =
-      unmodelled("models that see images over more than one rank are not modelled yet", mesh.sharding.origin);
-  if (text && all) {
-    d.code = "estimate/bad-mesh";
-    d.message = "DDP stops at adapters of the tower, which text alone never reaches";
-    d.where = targets.origin.where;
-    d.hint = "find_unused_parameters, or adapters on the language model alone";
-  }
-  errors.push_back(std::move(d));
+  if (!sees || holds_whole(mesh)) return;
+  errors.push_back(unmodelled("shards of a model that sees images are not modelled yet", mesh.sharding.origin));
 }
 
 }  // namespace
@@ -102,7 +89,7 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
         fmt::format("the loss {} of rows with images is not modelled yet", loss_names[static_cast<std::size_t>(loss)]),
         plan.recipe.loss.origin));
   }
-  check_seeing_ranks(plan, sees, count, errors);
+  check_seeing_ranks(plan, sees, errors);
   if (hears && count > 0 && (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value)) {
     errors.push_back(unmodelled("fused LoRA kernels over rows with sounds are not modelled yet", k.lora_qkv.origin));
   }

@@ -58,6 +58,8 @@ class Policy {
   virtual void finish(Torch&) {}
   /// The optimizer's step, behind what clips gradients; the parameters have theirs.
   virtual void step(Torch& torch, Optimizer& optimizer, const OptimizerFacts& facts, const Parameters& parameters);
+  /// A trained parameter that no backward pass reached, where the ranks stop at that; else null.
+  virtual const Parameter* unreached() const { return nullptr; }
   /// Whether each micro-batch does what the one before does but for gradients that are there already.
   virtual bool repeats() const { return false; }
 };

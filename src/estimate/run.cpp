@@ -11,6 +11,7 @@
 #include "play.hpp"
 #include "policies/policies.hpp"
 #include "saving.hpp"
+#include "weight_checks.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -268,6 +269,14 @@ bool is_countable(const Torch& torch, const Architecture& architecture) {
   return saturating_mul(all, architecture.layers) < limit;
 }
 
+Diagnostic unreached_parameter(const TrainingPlan& plan, const Parameter& parameter) {
+  Diagnostic out = error_of(
+      "estimate/bad-mesh", "DDP stops in the second step: no gradient reaches " + parameter.name + ", which is trained",
+      plan.mesh.sharding.origin);
+  out.hint = "DDP's find_unused_parameters, or train only what the rows reach";
+  return out;
+}
+
 // Pools and lists as large as a run needs them; asking the system for them anew costs as much as playing.
 thread_local std::unique_ptr<Run> left_run;
 
@@ -304,6 +313,7 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
     run->torch.gradient_hook = &in_backward.emplace(plan, stage.model(Role::policy).parameters);
   }
   Steps(stage, recipe, architecture, *run->optimizer).play();
+  if (const Parameter* p = run->policy().policy->unreached()) return unreached_parameter(plan, *p);
   if (!is_countable(run->torch, architecture)) return too_large_batch(plan);
   return run;
 }

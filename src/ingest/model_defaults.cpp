@@ -122,8 +122,9 @@ std::optional<Diagnostic> refused_teacher(const TrainingPlan& plan, const Archit
 
 /// Whether a layer scans its tokens in Python's code that is played only as the source's version has it.
 bool scans(const TrainingPlan& plan, const Architecture& model) {
-  constexpr std::array<std::string_view, 6> ops{"mamba_mixer",          "mamba2_mixer",        "gated_delta_net",
-                                                "kimi_delta_attention", "lightning_attention", "olmo_delta_net"};
+  constexpr std::array<std::string_view, 7> ops{"mamba_mixer",     "mamba2_mixer",         "zamba_mamba_mixer",
+                                                "gated_delta_net", "kimi_delta_attention", "lightning_attention",
+                                                "olmo_delta_net"};
   const auto is_scan = [&](const OpSpec& spec) {
     return std::ranges::count(ops, spec.op) > 0 && !runs_older_code(spec, plan.framework);
   };

@@ -159,12 +159,14 @@ inline std::int64_t vocabulary_of(const Architecture& model) {
   return size == nullptr ? 0 : *size;
 }
 
-/// Whether a layer of the model has an op of which `test` is true.
+/// Whether a layer has an op of which `test` is true.
+template <class Test>
+bool any_op(const Segment& segment, const Test& test) {
+  return std::ranges::any_of(segment.kinds, [&](const auto& ops) { return std::ranges::any_of(ops, test); });
+}
 template <class Test>
 bool any_op(const Architecture& model, const Test& test) {
-  return std::ranges::any_of(model.body, [&](const Segment& segment) {
-    return std::ranges::any_of(segment.kinds, [&](const auto& ops) { return std::ranges::any_of(ops, test); });
-  });
+  return std::ranges::any_of(model.body, [&](const Segment& segment) { return any_op(segment, test); });
 }
 
 }  // namespace oomplan

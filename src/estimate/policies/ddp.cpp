@@ -3,7 +3,10 @@
 // exist from the constructor on.
 #include <limits>
 #include <map>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "oomplan/plan/plan.hpp"
 #include "policies/policies.hpp"
@@ -74,6 +77,19 @@ class Ddp final : public Policy, GradientHook {
   void begin(Torch&, bool last) override { reduces_ = sync_each_ || last; }
 
   void finish(Torch&) override { reduced_ = reduced_ || reduces_; }
+
+  /// Reducer::ensure_prior_reduction_finished, in the forward pass after the first that was to be reduced. The first by
+  /// name, of those of the first layer.
+  const Parameter* unreached() const override {
+    if (seeks_unused_ || !reduced_) return nullptr;
+    const std::unordered_set<const Parameter*> arrived(arrived_.begin(), arrived_.end());
+    const Parameter* out = nullptr;
+    const auto rank = [](const Parameter& p) { return std::tuple(p.layer(), std::string_view(p.name)); };
+    for (const auto& [leaf, p] : trained_) {
+      if (!arrived.contains(p) && (out == nullptr || rank(*p) < rank(*out))) out = p;
+    }
+    return out;
+  }
 
   /// Reducer::mark_variable_ready_dense: a gradient that is not in its bucket is copied there; where views were asked
   /// for, its parameter is given the bucket's in its place.

@@ -63,19 +63,39 @@ void check_xielu(TrainingPlan& plan, const Architecture& model) {
                              "lora_qkv_kernel", plan.model.name.origin.where});
 }
 
+Diagnostic refused(std::string message, const Location& where, std::string hint) {
+  return {Severity::error, "ingest/refused", std::move(message), where, std::move(hint), {}};
+}
+
 // axolotl 0.18.0, monkeypatch/lora_kernels.py, patch_self_attn_lora.
 std::optional<Diagnostic> refused_by_lora_kernels(const TrainingPlan& plan, const Architecture& model) {
   if (!asks_for_attention_kernels(plan) || lists("lora_attention_rewritten", model)) return std::nullopt;
   const Setting<bool>& kernel = plan.kernels.lora_qkv;
   const bool said = kernel.origin.is_said();
-  return Diagnostic{Severity::error,
-                    "ingest/refused",
-                    "lora_qkv_kernel, lora_o_kernel: axolotl 0.18.0 stops before it trains a model of type " +
-                        model.model_type + ", whose attention it cannot rewrite for these kernels" +
-                        (said ? "" : ", which are on where nothing is said of LoRA's kernels"),
-                    said ? kernel.origin.where : plan.model.name.origin.where,
-                    "lora_qkv_kernel: false and lora_o_kernel: false",
-                    {}};
+  return refused("lora_qkv_kernel, lora_o_kernel: axolotl 0.18.0 stops before it trains a model of type " +
+                     model.model_type + ", whose attention it cannot rewrite for these kernels" +
+                     (said ? "" : ", which are on where nothing is said of LoRA's kernels"),
+                 said ? kernel.origin.where : plan.model.name.origin.where,
+                 "lora_qkv_kernel: false and lora_o_kernel: false");
+}
+
+// kernels/lora.py, matmul_lora: what nn.LayerNorm makes is fp32 under autocast, and so are LoRA's matrices then, which
+// addmm_ does not add to a product in bf16. As run, of Starcoder 2, PhiMoE and Jais 2.
+std::optional<Diagnostic> refused_behind_layer_norm(const TrainingPlan& plan, const Architecture& model) {
+  const KernelFacts& kernels = plan.kernels;
+  const bool fused = kernels.lora_qkv.value || kernels.lora_mlp.value;
+  const auto has_layer_norm = [](const Segment& segment) {
+    return !segment.tower && any_op(segment, [](const OpSpec& spec) { return spec.op == "layer_norm"; });
+  };
+  if (!fused || plan.precision.autocast.value == Autocast::none) return std::nullopt;
+  if (std::ranges::none_of(model.body, has_layer_norm)) return std::nullopt;
+  const bool said = kernels.lora_qkv.origin.is_said();
+  return refused(
+      "lora_qkv_kernel: axolotl 0.18.0 stops at its LoRA kernels behind a LayerNorm, which a model of type " +
+          model.model_type + " has, under mixed precision (RuntimeError)" +
+          (said ? "" : "; they are on where nothing is said of them"),
+      said ? kernels.lora_qkv.origin.where : plan.model.name.origin.where,
+      "lora_mlp_kernel: false, lora_qkv_kernel: false and lora_o_kernel: false");
 }
 
 // It loads the whole model whatever it is trained on, freezes nothing of it by itself, and adapts every linear layer,
@@ -129,10 +149,6 @@ void leave_raised_tower(TrainingPlan& plan, const Architecture& model) {
   if (!quantized || !sees || plan.precision.fp32_while_loading.value) return;
   plan.unmodelled.push_back({"a tower whose norms stay in fp32 beside a quantized base", "embeddings_skip_upcast",
                              plan.precision.fp32_while_loading.origin.where});
-}
-
-Diagnostic refused(std::string message, const Location& where, std::string hint) {
-  return {Severity::error, "ingest/refused", std::move(message), where, std::move(hint), {}};
 }
 
 // find_all_linear_names (axolotl 0.18.0: loaders/adapter.py) takes the last part of names, which in the merger of these
@@ -243,6 +259,7 @@ std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture&
   leave_adapted_patches(plan, model);
   if (!is_measured_whole(plan, model)) leave_own_loading(plan, model);
   if (std::optional<Diagnostic> out = refused_by_lora_kernels(plan, model)) return out;
+  if (std::optional<Diagnostic> out = refused_behind_layer_norm(plan, model)) return out;
   if (std::optional<Diagnostic> out = refused_numbers(plan, model)) return out;
   if (std::optional<Diagnostic> out = refused_by_xformers(plan, model)) return out;
   if (std::optional<Diagnostic> out = refused_reward_kernels(plan)) return out;
