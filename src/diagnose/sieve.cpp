@@ -171,7 +171,7 @@ void Sieve::drop_help(std::size_t index, std::vector<Found>& found) {
            one.sentence->says == Says::launcher || one.sentence->says == Says::killed;
   };
   if (!std::ranges::any_of(found, of_failure)) return;
-  if (help_.holds(index)) std::erase_if(found, of_failure);
+  if (help_.holds(index) || articles_.of(lines_[index].file) == Writing::article) std::erase_if(found, of_failure);
   std::erase_if(found,
                 [&](const Found& one) { return of_failure(one) && stands_in_history(lines_, one.line, one.begin); });
 }
@@ -185,6 +185,8 @@ void Sieve::drop_what_is_no_report(std::size_t index, std::vector<Found>& found)
   drop_covered(found);
 }
 
-bool Sieve::is_told_of(const Found& one) const { return is_quoted(one) || is_subject(one); }
+bool Sieve::is_told_of(const Found& one) {
+  return is_quoted(one) || is_subject(one) || articles_.of(lines_[one.line].file) != Writing::other;
+}
 
 }  // namespace oomplan::diagnose
