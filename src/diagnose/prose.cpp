@@ -149,6 +149,29 @@ bool tells_what_happened(const std::vector<Line>& lines, std::size_t index, std:
   return field || !stands_in_text(lines, index);
 }
 
+// `"Out of memory: Killed process 77 (python)." So the program held …`: the line begins with a quotation, which a
+// sentence follows.
+bool is_cited_first(std::string_view text, std::size_t begin, std::string_view rest) {
+  constexpr int enough = 2;
+  const std::string_view opening = text.substr(0, std::min(begin, text.size()));
+  const std::size_t sign = opening.find_first_of("\"'`");
+  if (sign == std::string_view::npos || words_of(opening).function > 0 || opening.find(':') != opening.npos)
+    return false;
+  const std::size_t close = rest.find(opening[sign]);
+  return close != std::string_view::npos && words_of(rest.substr(close + 1)).function >= enough;
+}
+
+// "The kernel counts the |OOMKilled| containers of a node and …": a sentence has the words in its middle.
+bool stands_within_sentence(std::string_view lead, std::string_view rest) {
+  constexpr int enough = 4;
+  const std::size_t end = rest.find(". ");
+  const std::string_view goes_on = rest.substr(0, end);
+  if (lead.empty() || !is_letter(lead.back()) || !goes_on.starts_with(' ')) return false;
+  const int before = words_of(own_sentence(lead)).function;
+  const int after = words_of(goes_on).function;
+  return before >= 1 && after >= 2 && before + after >= enough;
+}
+
 }  // namespace
 
 bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::size_t begin, std::size_t end) {
@@ -169,17 +192,19 @@ bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::siz
   const std::string_view own = own_sentence(lead);
   if (asks(rest, after) && (after.function >= 2 || (function >= 2 && begins_with_any(own, asking)))) return true;
   if (function >= 2 && begins_with_any(own, supposing)) return true;
-  if (is_in_row(text, rest) || is_in_item(text, lead, rest)) return true;
+  if (is_in_row(text, rest) || is_in_item(text, lead, rest) || is_cited_first(text, begin, rest)) return true;
   if (lead.empty() || before.last_begins) return false;
   const bool announced =
       lead.ends_with(':') || (begin < text.size() && text[begin] == ':');  // of some sentences' words
   if (announced && before.people > 0 && !before.writer && before.function >= 2) return true;  // "you will find: …"
-  if (!is_in(leading_in, before.last)) return false;
+  const bool within = !announced && stands_within_sentence(lead, rest);
+  if (!within && !is_in(leading_in, before.last)) return false;
   if (announced) return before.people > 0 && before.function >= 2;
   if (!is_letter(lead.back())) return false;
   const std::string_view match = begin < end ? text.substr(begin, end - begin) : std::string_view();
   if (tells_what_happened(lines, index, lead, match, before, after)) return false;
-  return function >= 3 || (before.people > 0 && function >= 2) || (function >= 1 && stands_in_text(lines, index));
+  return within || function >= 3 || (before.people > 0 && function >= 2) ||
+         (function >= 1 && stands_in_text(lines, index));
 }
 
 bool stands_in_foreign_prose(std::string_view text, std::size_t begin, std::size_t end) {
@@ -221,7 +246,12 @@ bool is_defined(std::string_view text, std::size_t end) {
   }
   for (const std::string_view word : {"error "sv, "message "sv, "exception "sv})  // "… error indicates that …"
     if (rest.starts_with(word)) rest.remove_prefix(word.size());
-  return std::ranges::any_of(verbs, [&](std::string_view verb) { return rest.starts_with(verb); });
+  if (std::ranges::any_of(verbs, [&](std::string_view verb) { return rest.starts_with(verb); })) return true;
+  constexpr std::array said{" signifies that "sv, " means that "sv,       " is thrown when "sv, " is raised when "sv,
+                            " occurs when "sv,    " is returned when "sv, " is a status "sv,    " is a state "sv};
+  const std::string_view own =
+      rest.substr(0, rest.find(". "));  // "The OOMKilled status, with code 137, signifies that …"
+  return std::ranges::any_of(said, [&](std::string_view words) { return own.find(words) != std::string_view::npos; });
 }
 
 }  // namespace oomplan::diagnose

@@ -76,16 +76,16 @@ struct Frame {
   std::string_view begin;
   std::string_view end;
 };
-constexpr std::array frames{Frame{"why "sv, " happens"sv},     Frame{"why "sv, " happen"sv},
-                            Frame{"how "sv, " works"sv},       Frame{"how "sv, " work"sv},
-                            Frame{"what "sv, " means"sv},      Frame{"what "sv, " mean"sv},
-                            Frame{"what does "sv, " mean"sv},  Frame{"what is "sv, " error"sv},
-                            Frame{"common "sv, " errors"sv},   Frame{"common "sv, " causes"sv},
-                            Frame{"common causes of "sv, ""sv}};
+constexpr std::array frames{
+    Frame{"why "sv, " happens"sv},        Frame{"why "sv, " happen"sv},       Frame{"how "sv, " works"sv},
+    Frame{"how "sv, " work"sv},           Frame{"what "sv, " means"sv},       Frame{"what "sv, " mean"sv},
+    Frame{"what does "sv, " mean"sv},     Frame{"what is "sv, " error"sv},    Frame{"common "sv, " errors"sv},
+    Frame{"common "sv, " causes"sv},      Frame{"common causes of "sv, ""sv}, Frame{""sv, "out of memory errors"sv},
+    Frame{""sv, "out-of-memory errors"sv}};
 
 bool is_framed(std::string_view title) {
   return std::ranges::any_of(frames, [&](const Frame& frame) {
-    return title.size() > frame.begin.size() + frame.end.size() && title.starts_with(frame.begin) &&
+    return title.size() >= frame.begin.size() + frame.end.size() && title.starts_with(frame.begin) &&
            title.ends_with(frame.end);
   });
 }
