@@ -38,13 +38,46 @@ constexpr std::array of_itself{"this guide"sv,
                                "you've hit this error"sv,
                                "Quick Navigation"sv};
 
-// It speaks to whoever comes: less sure, as somebody may answer a report so.
-constexpr std::array to_all{
-    "Here's how to"sv,      "here's how to"sv,          "Here is how to"sv, "Here are some common"sv,
-    "step by step"sv,       "best practices"sv,         "Best practices"sv, "min read"sv,
-    "Skip to content"sv,    "Skip to main content"sv,   "Let's look at"sv,  "is crucial"sv,
-    "You will see this"sv,  "Key indicators include"sv, "Step 1:"sv,        "Look for"sv,
-    "with one of these:"sv, "Related articles"sv,       "ou've probably"sv, "Quick fix"sv};
+// It speaks to whoever comes, shows what to type and what to look for: less sure, as somebody may answer a report so.
+constexpr std::array to_all{"Here's how to"sv,
+                            "here's how to"sv,
+                            "Here is how to"sv,
+                            "Here are some common"sv,
+                            "Here are three"sv,
+                            "Here are a few"sv,
+                            "Here are several"sv,
+                            "step by step"sv,
+                            "Step-by-Step"sv,
+                            "best practices"sv,
+                            "Best practices"sv,
+                            "min read"sv,
+                            "Skip to content"sv,
+                            "Skip to main content"sv,
+                            "Let's look at"sv,
+                            "is crucial"sv,
+                            "You will see this"sv,
+                            "typically see this"sv,
+                            "Key indicators include"sv,
+                            "Step 1:"sv,
+                            "Look for"sv,
+                            "with one of these:"sv,
+                            "Related articles"sv,
+                            "ou've probably"sv,
+                            "Quick fix"sv,
+                            "Quick answer"sv,
+                            "Quick Answer"sv,
+                            "The giveaway"sv,
+                            "For instance, consider"sv,
+                            "onsider the following"sv,
+                            "<pod-name>"sv,
+                            "<namespace>"sv,
+                            "<name>"sv,
+                            "<job-id>"sv,
+                            "<jobid>"sv,
+                            "your-pod"sv,
+                            "The immediate fix"sv,
+                            "he first thing to try"sv,
+                            "he first things to try"sv};
 
 // What a word stands for: a report explains none.
 constexpr std::array defining{" occurs whenever "sv,   " is thrown when "sv,    " is thrown after "sv,
@@ -97,6 +130,8 @@ struct Signs {
   std::set<std::string> titles{};
   bool of_change = false;
   int to_reader = 0;  ///< Lines that say "you" or "your".
+  int function = 0;   ///< Of the words that hold sentences together,
+  int written = 0;    ///< and the lines that are not empty.
 
   void look(std::string_view text) {
     const auto add = [&](const auto& phrases, std::set<std::string_view>& found) {
@@ -110,13 +145,19 @@ struct Signs {
     of_change = of_change || has_any(text, of_changes);
     if (std::string title = explaining_title(text); !title.empty()) titles.insert(std::move(title));
     const Words words = words_of(text);
-    if (words.people > 0 && !words.writer) ++to_reader;
+    const bool addressed = text.find(" you'") != text.npos || text.starts_with("You'");
+    if ((words.people > 0 || addressed) && !words.writer) ++to_reader;
+    function += words.function;
+    written += text.empty() ? 0 : 1;
   }
 
   int page() const {
     return 2 * static_cast<int>(of_itself.size()) + static_cast<int>(to_all.size() + titles.size() + defining.size());
   }
-  int all() const { return page() + static_cast<int>(explaining.size()) + (to_reader >= 3 ? 1 : 0); }
+  int all() const { return page() + static_cast<int>(explaining.size()) + (to_reader >= 2 ? 1 : 0); }
+
+  /// Sentences of a language fill it: five words in two lines hold them together, and there is more than a remark.
+  bool is_prose() const { return function >= 25 && 2 * function >= 5 * written; }
 };
 
 Writing writing_of(const std::vector<Line>& lines, int file) {
@@ -130,7 +171,9 @@ Writing writing_of(const std::vector<Line>& lines, int file) {
     signs.look(line.body);
   }
   if (signs.all() >= 3 && signs.page() >= 2 && signs.all() >= 2 * of_programs) return Writing::article;
-  const bool talks = signs.of_change || (signs.all() >= 2 && signs.all() > std::ssize(signs.titles));
+  if (of_programs == 0 && signs.is_prose() && signs.all() >= 2 && signs.page() >= 1) return Writing::article;
+  const bool talks = signs.of_change || (signs.is_prose() && signs.all() >= 1) ||
+                     (signs.all() >= 2 && signs.all() > std::ssize(signs.titles));
   return of_programs == 0 && talks ? Writing::talk : Writing::other;
 }
 
