@@ -161,6 +161,22 @@ bool is_cited_first(std::string_view text, std::size_t begin, std::string_view r
   return close != std::string_view::npos && words_of(rest.substr(close + 1)).function >= enough;
 }
 
+// "Loading it in 4 bits crashes RuntimeError: |CUDA error|", "after the upgrade -> MemoryError: |Unable …|": words
+// stand before the exception's name, where a program has a sign or nothing.
+bool leads_into_exception(std::string_view text, std::size_t begin, std::string_view lead) {
+  constexpr std::ptrdiff_t fewest_blanks = 2;
+  constexpr std::array arrows{"->"sv, "=>"sv, "\xE2\x86\x92"sv};
+  const std::string_view before = text.substr(0, std::min(begin, text.size()));
+  const std::string_view name = before.substr(std::min(lead.size(), before.size()));
+  const bool named = name.find("Error:") != name.npos || name.find("Exception:") != name.npos;
+  if (!named || std::ranges::count(name, ':') > 1 || name.find('"') != name.npos || lead.empty() ||
+      std::ranges::count(lead, ' ') < fewest_blanks)
+    return false;
+  const bool arrow = std::ranges::any_of(arrows, [&](auto sign) { return lead.ends_with(sign); });
+  const Words words = words_of(lead);
+  return words.function >= 1 && (arrow || (is_letter(lead.back()) && !words.last_begins));
+}
+
 // "The kernel counts the |OOMKilled| containers of a node and …": a sentence has the words in its middle.
 bool stands_within_sentence(std::string_view lead, std::string_view rest) {
   constexpr int enough = 4;
@@ -187,7 +203,7 @@ bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::siz
   const bool raised = begins_with_exception(text) || ends_traceback(lines, index);
   if (names_speaker(lead) || follows_speaker(lines, index, raised)) return true;
   if (raised && !before.first_person && !after.first_person) return false;
-  if (is_set_off(text, begin, end)) return true;
+  if (is_set_off(text, begin, end) || leads_into_exception(text, begin, lead)) return true;
   const int function = before.function + after.function;
   const std::string_view own = own_sentence(lead);
   if (asks(rest, after) && (after.function >= 2 || (function >= 2 && begins_with_any(own, asking)))) return true;
