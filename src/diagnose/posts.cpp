@@ -45,8 +45,12 @@ bool is_speech(const Line& line) {
 Posts::Posts(const std::vector<Line>& lines) {
   int post = 0;
   int speech = 0;
+  bool said = false;  // anything in this file, but titles
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if ((i > 0 && lines[i].file != lines[i - 1].file) || begins_post(lines[i])) ++post;
+    const bool new_file = i > 0 && lines[i].file != lines[i - 1].file;
+    const bool begins = begins_post(lines[i]);
+    if (new_file || (begins && said)) ++post;  // a thread's title is its first post's
+    said = (said && !new_file) || begins || (!lines[i].titled && !lines[i].body.empty());
     if (is_speech(lines[i])) ++speech;
     post_.push_back(post);
     speech_.push_back(speech);

@@ -45,6 +45,7 @@ constexpr std::array explaining{"causes"sv,
                                 "common error messages"sv};
 constexpr std::array explaining_begins{"what causes "sv,
                                        "most common causes"sv,
+                                       "the exact error"sv,
                                        "what is causing "sv,
                                        "troubleshooting oom"sv,
                                        "troubleshooting out of memory"sv,

@@ -30,6 +30,11 @@ TEST(Posts, ALaterWritersRunIsAnother) {
   EXPECT_EQ(diagnosed("RuntimeError: size mismatch\n\n" + failed).verdict.cause, Cause::vram_exhausted);
 }
 
+TEST(Posts, ATitleIsTheFirstPosts) {
+  const std::string thread = "# Out of memory\n\nbob \xC2\xB7 description \xC2\xB7 2024-03-01\nIt ends so:\n\n" + failed;
+  EXPECT_EQ(diagnosed(thread).verdict.cause, Cause::vram_exhausted);
+}
+
 TEST(Posts, WhoTellsThatItRunsNowDidNotSurviveThen) {
   EXPECT_EQ(diagnosed(failed + "\nI lowered the batch, and now it works:\n\n" + steps()).verdict.cause,
             Cause::vram_exhausted);
