@@ -97,8 +97,16 @@ constexpr std::array explaining{
     " the most common "sv, " typically "sv,      "this usually "sv,  "The fix is "sv,       "When a "sv};
 
 // It tells of a change to a program, whose messages it shows.
-constexpr std::array of_changes{"This PR "sv,    "this PR "sv,     "This diff "sv,         "this diff "sv,
-                                "This patch "sv, "This commit "sv, "This pull request "sv, "this pull request "sv};
+constexpr std::array of_changes{"Why are these changes needed"sv,
+                                "signed off every commit"sv,
+                                "This PR "sv,
+                                "this PR "sv,
+                                "This diff "sv,
+                                "this diff "sv,
+                                "This patch "sv,
+                                "This commit "sv,
+                                "This pull request "sv,
+                                "this pull request "sv};
 
 // "I get", "my job", "our pods": somebody tells of his own.
 constexpr std::array of_us{"we get"sv,        "We get"sv,       "we got"sv,        "We got"sv,       "we are seeing"sv,

@@ -242,8 +242,8 @@ bool names_a_kind(std::string_view text, std::size_t end) {
                              "crashes"sv,  "kills"sv,    "killer"sv,   "situations"sv, "events"sv,
                              "failures"sv, "messages"sv, "pods"sv,     "containers"sv, "jobs"sv};
   std::string_view rest = end < text.size() ? text.substr(end) : std::string_view();
-  while (!rest.empty() && (" -'\"`)*"sv.find(rest.front()) != std::string_view::npos ||
-                           rest.starts_with("(OOM") || rest.starts_with("(OoM")))
+  while (!rest.empty() && (" -'\"`)*"sv.find(rest.front()) != std::string_view::npos || rest.starts_with("(OOM") ||
+                           rest.starts_with("(OoM")))
     rest.remove_prefix(rest.starts_with("(O") ? 4 : 1);
   if (rest.starts_with("error ")) rest.remove_prefix(6);  // "out of memory error messages"
   return std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) {

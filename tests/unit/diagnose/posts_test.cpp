@@ -31,7 +31,8 @@ TEST(Posts, ALaterWritersRunIsAnother) {
 }
 
 TEST(Posts, ATitleIsTheFirstPosts) {
-  const std::string thread = "# Out of memory\n\nbob \xC2\xB7 description \xC2\xB7 2024-03-01\nIt ends so:\n\n" + failed;
+  const std::string thread =
+      "# Out of memory\n\nbob \xC2\xB7 description \xC2\xB7 2024-03-01\nIt ends so:\n\n" + failed;
   EXPECT_EQ(diagnosed(thread).verdict.cause, Cause::vram_exhausted);
 }
 

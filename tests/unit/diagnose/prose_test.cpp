@@ -253,8 +253,8 @@ TEST(Prose, WeighsLessThanAnyReport) {
 
 TEST(Prose, NamesKindsOfFailures) {
   const auto kind = [](std::string_view text) { return names_a_kind(text, std::string_view("out of memory").size()); };
-  for (const char* text : {"out of memory errors are common", "out of memory (OOM) errors", "out of memory (OoM) jobs", "out of memory killer",
-                           "out of memory error messages", "out of memory\" conditions"})
+  for (const char* text : {"out of memory errors are common", "out of memory (OOM) errors", "out of memory (OoM) jobs",
+                           "out of memory killer", "out of memory error messages", "out of memory\" conditions"})
     EXPECT_TRUE(kind(text)) << text;
   for (const char* text :
        {"out of memory", "out of memory error", "out of memory: killed", "out of memory eventsource"})
