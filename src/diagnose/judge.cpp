@@ -97,14 +97,23 @@ void weigh_end(Judgement& judgement) {
 bool stands_beside_a_kill(const Case& c) {
   if (c.root == nullptr || c.root->says != Says::other_failure) return false;
   return std::ranges::any_of(*c.evidence, [&](const Evidence& e) {
-    return is_kill_on_host(e) && e.says != Says::kernel_detail && e.where.file != c.root->where.file &&
-           e.find("quoted") == nullptr;
+    return is_kill_on_host(e) && e.says != Says::kernel_detail && e.find("quoted") == nullptr;
   });
 }
 
 void weigh_kill(Judgement& judgement) {
   judgement.confidence = Confidence::possible;
   judgement.against.push_back("a process was killed for memory on the host, and the error may have followed from that");
+}
+
+// A sentence that leaves something open says how sure it makes, and what speaks against more.
+void weigh_words(const Evidence& root, Judgement& judgement) {
+  const std::string most = root.text_of("at_most");
+  if (most.empty() || judgement.cause == Cause::not_oom) return;
+  const Confidence bound = most == name_of(Confidence::likely) ? Confidence::likely : Confidence::possible;
+  if (judgement.confidence <= bound) return;
+  judgement.confidence = bound;
+  judgement.against.push_back(root.text_of("but"));
 }
 
 bool is_failure(const Evidence& e) {
@@ -140,6 +149,7 @@ std::vector<Judgement> judgements(const Case& c) {
 #undef OOMPLAN_ENTRY
   std::erase_if(out, [](const Judgement& j) { return j.weight == 0; });
   if (c.root != nullptr && c.root->find("quoted") != nullptr) std::for_each(out.begin(), out.end(), doubt);
+  if (c.root != nullptr) std::ranges::for_each(out, [&](Judgement& one) { weigh_words(*c.root, one); });
   if (c.root != nullptr && ended_with_0(c)) std::for_each(out.begin(), out.end(), weigh_end);
   if (stands_beside_a_kill(c)) std::for_each(out.begin(), out.end(), weigh_kill);
   std::stable_sort(out.begin(), out.end(), [](const Judgement& a, const Judgement& b) { return a.weight > b.weight; });

@@ -118,9 +118,14 @@ const Evidence* last_of_tracker(const std::vector<Evidence>& evidence) {
 
 // The bars of evaluations among those of training, once an evaluation began: of another length, or of the same one and
 // begun anew. Where that begins anew too, training goes on.
+// A shorter bar that begins within one of training which is not at its end is another loop's as well, as Hugging Face's
+// Trainer draws its evaluations; so is one before a failure of the evaluation.
 class EvaluationBars {
  public:
+  explicit EvaluationBars(bool failed_there) : failed_there_(failed_there) {}
+
   bool operator()(const Evidence& bar, const Evidence* last_step, const Evidence* last_phase) {
+    if (is_within(bar, last_step)) return true;
     if (last_phase == nullptr || last_phase->phase != "evaluation" || last_step == nullptr || !bar.phase.empty() ||
         !bar.number("steps") || !last_step->number("steps") || !bar.number("step"))
       return false;
@@ -134,8 +139,21 @@ class EvaluationBars {
   }
 
  private:
+  bool is_within(const Evidence& bar, const Evidence* outer) {
+    constexpr std::int64_t first_drawn = 2;
+    if (outer == nullptr || !bar.phase.empty() || !bar.number("step")) return false;
+    const auto steps = bar.number("steps");
+    const auto all = outer->number("steps");
+    if (!steps || !all || *steps >= *all) return false;
+    const std::int64_t done = outer->number("step").value_or(0);
+    if (*bar.number("step") <= first_drawn && done > 0 && done < *all) within_ = steps;
+    return failed_there_ || within_ == steps;
+  }
+
+  bool failed_there_;
   const Evidence* evaluation_ = nullptr;
-  std::optional<std::int64_t> at_{};  // of its bar, where that is as long as training's
+  std::optional<std::int64_t> at_{};      // of its bar, where that is as long as training's
+  std::optional<std::int64_t> within_{};  // how long the loop is that began within training's
 };
 
 // The last progress line before the failure, and the last that says where in the run it is.
@@ -143,7 +161,7 @@ void add_progress(const std::vector<Evidence>& evidence, const Evidence& root, M
   const bool beside = root.family == "wandb";  // its file has no line of the run's own
   const Evidence* last_step = nullptr;
   const Evidence* last_phase = nullptr;
-  EvaluationBars is_of_evaluation;
+  EvaluationBars is_of_evaluation(out.phase == "evaluation");
   for (const Evidence& e : evidence) {
     if (e.says != Says::progress || (!beside && (e.order > root.order || e.where.file != root.where.file))) continue;
     const bool same_line = last_phase != nullptr && last_phase->order == e.order;  // "Loading shards: 14%|… 1/7"

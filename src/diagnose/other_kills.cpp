@@ -21,7 +21,8 @@ bool tells_of_vanished(const Evidence& e) {
   return e.says == Says::launcher && (signal == "SIGKILL" || signal == "SIGBUS");
 }
 
-// An error of talking to others comes of their death as well.
+}  // namespace
+
 bool is_about_others(const Evidence& e) {
   constexpr std::array families{"network"sv, "elastic"sv, "process"sv, "mpi_abort"sv, "nccl_watchdog"sv};
   if (e.family.starts_with("nccl") || std::ranges::find(families, e.family) != families.end()) return true;
@@ -30,8 +31,6 @@ bool is_about_others(const Evidence& e) {
                              "process"sv,   "rank "sv, "signal"sv, "exit code"sv, "exit status"sv};
   return std::ranges::any_of(words, [&](std::string_view word) { return e.text.find(word) != std::string::npos; });
 }
-
-}  // namespace
 
 bool is_kill_on_host(const Evidence& e) {
   constexpr std::array of_hosts{"systemd_oomd"sv, "earlyoom"sv, "android"sv, "lmkd"sv};
@@ -76,9 +75,20 @@ bool OtherKills::is_of_the_run(const Evidence& kill, int file) const {
   });
 }
 
+// A browser that was killed tells nothing of a training run. What runs such are, the process's name may not say.
+bool OtherKills::is_of_a_stranger(const Evidence& kill) const {
+  constexpr std::array strangers{"chrome"sv,      "chromium"sv, "firefox"sv, "Web Content"sv, "Isolated Web Co"sv,
+                                 "slack"sv,       "discord"sv,  "spotify"sv, "teams"sv,       "gnome-shell"sv,
+                                 "plasmashell"sv, "Xorg"sv,     "code"sv,    "thunderbird"sv, "mysqld"sv,
+                                 "mariadbd"sv,    "postgres"sv, "mongod"sv};
+  const std::string comm = kill.text_of("comm");
+  return std::ranges::find(strangers, comm) != strangers.end();
+}
+
 bool OtherKills::operator()(const Evidence& kill) const {
-  if (someone_vanished_ || !is_kill_on_host(kill) || !kill.line || files_.size() < 2) return false;
+  if (someone_vanished_ || !is_kill_on_host(kill) || !kill.line) return false;
   const int own = lines_[*kill.line].file;
+  if (files_.size() < 2) return is_of_a_stranger(kill) && ended_.contains(own);
   // A log that just stops is what a kill leaves.
   const bool all_end = std::ranges::all_of(files_, [&](int file) { return file == own || ended_.contains(file); });
   return all_end && !is_of_the_run(kill, own);

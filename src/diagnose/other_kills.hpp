@@ -19,10 +19,14 @@ bool is_kill_on_host(const Evidence& e);
 /// allocation, a full disk, an exception below its frames.
 bool tells_own_end(const Evidence& e, const std::vector<Line>& lines);
 
+/// Whether an error is one of talking to others, which comes of their death as well.
+bool is_about_others(const Evidence& e);
+
 /// Of a kill that the kernel, the kubelet or a daemon tells of in one file, where each other file tells its own end (a
 /// traceback, a refused allocation, that it finished), none of them names the killed process, and nothing in the case
 /// says that a process of it was killed, vanished, or was waited for: a process that is killed tells nothing of its
-/// end.
+/// end. In one file alone, of the kill of a program that is no run's (a browser, a desktop, a database server), beside
+/// the end that the run tells.
 class OtherKills {
  public:
   /// `survived` says of an index of `all` whether the run went on behind that failure. `lines` outlive it.
@@ -32,6 +36,7 @@ class OtherKills {
   bool operator()(const Evidence& kill) const;
 
  private:
+  bool is_of_a_stranger(const Evidence& kill) const;
   bool is_of_the_run(const Evidence& kill, int file) const;
 
   const std::vector<Line>& lines_;

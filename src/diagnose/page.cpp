@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "oomplan/core/text.hpp"
+#include "titles.hpp"
 #include "words.hpp"
 
 namespace oomplan::diagnose {
@@ -55,73 +56,6 @@ std::string title_of(std::string_view text, std::string_view around) {
 bool heads_help(std::string_view text) {
   const std::string title = title_of(text, "+#*=:_ 0123456789.");
   return !title.empty() && std::ranges::find(titles, title) != titles.end();
-}
-
-// Titles of a page that explains an error, which need no mark to be seen as such: two of them make the page. A report
-// of one's own has others ("Describe the bug", "Root cause", "Steps to reproduce").
-constexpr std::array explaining{"causes"sv,
-                                "common causes"sv,
-                                "possible causes"sv,
-                                "causes & fixes"sv,
-                                "causes and fixes"sv,
-                                "causes and solutions"sv,
-                                "solutions"sv,
-                                "quick fix"sv,
-                                "quick fixes"sv,
-                                "quick diagnosis"sv,
-                                "symptoms"sv,
-                                "prevention"sv,
-                                "detection"sv,
-                                "best practices"sv,
-                                "related errors"sv,
-                                "related articles"sv,
-                                "see also"sv,
-                                "further reading"sv,
-                                "sources"sv,
-                                "workarounds"sv,
-                                "key takeaways"sv,
-                                "example errors"sv,
-                                "example error"sv,
-                                "example error message"sv,
-                                "example error messages"sv,
-                                "why this matters"sv,
-                                "explanation"sv,
-                                "frequently asked questions"sv,
-                                "troubleshooting"sv,
-                                "common errors"sv,
-                                "common error messages"sv};
-constexpr std::array explaining_begins{"what causes "sv,
-                                       "why it happens"sv,
-                                       "why this happens"sv,
-                                       "why does this happen"sv,
-                                       "how to fix"sv,
-                                       "how to resolve"sv,
-                                       "how to solve"sv,
-                                       "how to prevent"sv,
-                                       "how to avoid"sv,
-                                       "how to diagnose"sv,
-                                       "understanding the error"sv,
-                                       "understanding this error"sv,
-                                       "understanding out"sv,
-                                       "understanding oom"sv,
-                                       "understanding cuda"sv,
-                                       "what the error looks like"sv,
-                                       "what it looks like"sv,
-                                       "what this error means"sv,
-                                       "what does this error mean"sv,
-                                       "what does it mean"sv};
-
-// The title that a line is, alone on it and with a capital; empty for another line.
-std::string explaining_title(std::string_view text) {
-  if (text.empty() || text.size() > longest_heading) return {};
-  const auto is_sign = [](char c) { return !is_letter(c); };
-  while (!text.empty() && is_sign(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_sign(text.back())) text.remove_suffix(1);
-  if (text.empty() || (text.front() >= 'a' && text.front() <= 'z')) return {};
-  std::string title = lowered(text);
-  const bool begins = std::ranges::any_of(explaining_begins, [&](auto words) { return title.starts_with(words); });
-  if (!begins && std::ranges::find(explaining, title) == explaining.end()) return {};
-  return title;
 }
 
 // "## Typical Error Messages": whatever stands below, it happened to nobody.

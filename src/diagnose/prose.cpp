@@ -149,6 +149,45 @@ bool tells_what_happened(const std::vector<Line>& lines, std::size_t index, std:
   return field || !stands_in_text(lines, index);
 }
 
+// `"Out of memory: Killed process 77 (python)." So the program held …`: the line begins with a quotation, which a
+// sentence follows.
+bool is_cited_first(std::string_view text, std::size_t begin, std::string_view rest) {
+  constexpr int enough = 2;
+  const std::string_view opening = text.substr(0, std::min(begin, text.size()));
+  const std::size_t sign = opening.find_first_of("\"'`");
+  if (sign == std::string_view::npos || words_of(opening).function > 0 || opening.find(':') != opening.npos)
+    return false;
+  const std::size_t close = rest.find(opening[sign]);
+  return close != std::string_view::npos && words_of(rest.substr(close + 1)).function >= enough;
+}
+
+// "Loading it in 4 bits crashes RuntimeError: |CUDA error|", "after the upgrade -> MemoryError: |Unable …|": words
+// stand before the exception's name, where a program has a sign or nothing.
+bool leads_into_exception(std::string_view text, std::size_t begin, std::string_view lead) {
+  constexpr std::ptrdiff_t fewest_blanks = 2;
+  constexpr std::array arrows{"->"sv, "=>"sv, "\xE2\x86\x92"sv};
+  const std::string_view before = text.substr(0, std::min(begin, text.size()));
+  const std::string_view name = before.substr(std::min(lead.size(), before.size()));
+  const bool named = name.find("Error:") != name.npos || name.find("Exception:") != name.npos;
+  if (!named || std::ranges::count(name, ':') > 1 || name.find('"') != name.npos || lead.empty() ||
+      std::ranges::count(lead, ' ') < fewest_blanks)
+    return false;
+  const bool arrow = std::ranges::any_of(arrows, [&](auto sign) { return lead.ends_with(sign); });
+  const Words words = words_of(lead);
+  return words.function >= 1 && (arrow || (is_letter(lead.back()) && !words.last_begins));
+}
+
+// "The kernel counts the |OOMKilled| containers of a node and …": a sentence has the words in its middle.
+bool stands_within_sentence(std::string_view lead, std::string_view rest) {
+  constexpr int enough = 4;
+  const std::size_t end = rest.find(". ");
+  const std::string_view goes_on = rest.substr(0, end);
+  if (lead.empty() || !is_letter(lead.back()) || !goes_on.starts_with(' ')) return false;
+  const int before = words_of(own_sentence(lead)).function;
+  const int after = words_of(goes_on).function;
+  return before >= 1 && after >= 2 && before + after >= enough;
+}
+
 }  // namespace
 
 bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::size_t begin, std::size_t end) {
@@ -164,22 +203,24 @@ bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::siz
   const bool raised = begins_with_exception(text) || ends_traceback(lines, index);
   if (names_speaker(lead) || follows_speaker(lines, index, raised)) return true;
   if (raised && !before.first_person && !after.first_person) return false;
-  if (is_set_off(text, begin, end)) return true;
+  if (is_set_off(text, begin, end) || leads_into_exception(text, begin, lead)) return true;
   const int function = before.function + after.function;
   const std::string_view own = own_sentence(lead);
   if (asks(rest, after) && (after.function >= 2 || (function >= 2 && begins_with_any(own, asking)))) return true;
   if (function >= 2 && begins_with_any(own, supposing)) return true;
-  if (is_in_row(text, rest) || is_in_item(text, lead, rest)) return true;
+  if (is_in_row(text, rest) || is_in_item(text, lead, rest) || is_cited_first(text, begin, rest)) return true;
   if (lead.empty() || before.last_begins) return false;
   const bool announced =
       lead.ends_with(':') || (begin < text.size() && text[begin] == ':');  // of some sentences' words
   if (announced && before.people > 0 && !before.writer && before.function >= 2) return true;  // "you will find: …"
-  if (!is_in(leading_in, before.last)) return false;
+  const bool within = !announced && stands_within_sentence(lead, rest);
+  if (!within && !is_in(leading_in, before.last)) return false;
   if (announced) return before.people > 0 && before.function >= 2;
   if (!is_letter(lead.back())) return false;
   const std::string_view match = begin < end ? text.substr(begin, end - begin) : std::string_view();
   if (tells_what_happened(lines, index, lead, match, before, after)) return false;
-  return function >= 3 || (before.people > 0 && function >= 2) || (function >= 1 && stands_in_text(lines, index));
+  return within || function >= 3 || (before.people > 0 && function >= 2) ||
+         (function >= 1 && stands_in_text(lines, index));
 }
 
 bool stands_in_foreign_prose(std::string_view text, std::size_t begin, std::size_t end) {
@@ -199,10 +240,11 @@ bool stands_in_foreign_prose(std::string_view text, std::size_t begin, std::size
 bool names_a_kind(std::string_view text, std::size_t end) {
   constexpr std::array kinds{"errors"sv,   "issues"sv,   "problems"sv, "conditions"sv, "exceptions"sv,
                              "crashes"sv,  "kills"sv,    "killer"sv,   "situations"sv, "events"sv,
-                             "failures"sv, "messages"sv, "pods"sv,     "containers"sv};
+                             "failures"sv, "messages"sv, "pods"sv,     "containers"sv, "jobs"sv};
   std::string_view rest = end < text.size() ? text.substr(end) : std::string_view();
-  while (!rest.empty() && (" -'\"`)*"sv.find(rest.front()) != std::string_view::npos || rest.starts_with("(OOM")))
-    rest.remove_prefix(rest.starts_with("(OOM") ? 4 : 1);
+  while (!rest.empty() && (" -'\"`)*"sv.find(rest.front()) != std::string_view::npos || rest.starts_with("(OOM") ||
+                           rest.starts_with("(OoM")))
+    rest.remove_prefix(rest.starts_with("(O") ? 4 : 1);
   if (rest.starts_with("error ")) rest.remove_prefix(6);  // "out of memory error messages"
   return std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) {
     return rest.starts_with(kind) && (rest.size() == kind.size() || !is_letter(rest[kind.size()]));
@@ -221,7 +263,12 @@ bool is_defined(std::string_view text, std::size_t end) {
   }
   for (const std::string_view word : {"error "sv, "message "sv, "exception "sv})  // "… error indicates that …"
     if (rest.starts_with(word)) rest.remove_prefix(word.size());
-  return std::ranges::any_of(verbs, [&](std::string_view verb) { return rest.starts_with(verb); });
+  if (std::ranges::any_of(verbs, [&](std::string_view verb) { return rest.starts_with(verb); })) return true;
+  constexpr std::array said{" signifies that "sv, " means that "sv,       " is thrown when "sv, " is raised when "sv,
+                            " occurs when "sv,    " is returned when "sv, " is a status "sv,    " is a state "sv};
+  const std::string_view own =
+      rest.substr(0, rest.find(". "));  // "The OOMKilled status, with code 137, signifies that …"
+  return std::ranges::any_of(said, [&](std::string_view words) { return own.find(words) != std::string_view::npos; });
 }
 
 }  // namespace oomplan::diagnose

@@ -9,6 +9,7 @@
 #include "clock.hpp"
 #include "hole.hpp"
 #include "other_kills.hpp"
+#include "posts.hpp"
 #include "reader.hpp"
 
 namespace oomplan::diagnose {
@@ -138,7 +139,7 @@ bool can_be_survived(const Evidence& e) {
 // The program says that it goes on, and the next thing that it does is not to die: for each place, whether that holds
 // of a failure there. A rank's failure is caught by that rank, unless the
 // run makes steps after it.
-std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vector<Line>& lines) {
+std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vector<Line>& lines, const Posts& posts) {
   std::vector<bool> out(all.size(), false);
   const bool shared = is_drawn_through(all, lines);
   bool goes_on = false;
@@ -149,6 +150,10 @@ std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vect
   std::set<std::optional<std::int64_t>> catching;
   const Evidence* later = nullptr;
   for (std::size_t i = all.size(); i-- > 0;) {
+    if (i + 1 < all.size() && !posts.are_together(all[i], all[i + 1])) {
+      goes_on = caught_later = failed_between = handled = lived_on = false;
+      catching.clear();
+    }
     if (all[i].says == Says::caught) {
       const bool lived = caught_later && failed_between && same_speaker(all[i], *later);
       goes_on = goes_on || lived;  // to catch another
@@ -180,13 +185,15 @@ bool ends_otherwise(const std::vector<Evidence>& all, const Evidence& traceback,
 }
 
 // Or it goes on for long without a word.
-bool went_on(const std::vector<Evidence>& all, const Evidence& failure, const std::vector<Line>& lines) {
+bool went_on(const std::vector<Evidence>& all, const Evidence& failure, const std::vector<Line>& lines,
+             const Posts& posts) {
   int steps = 0;
   int torn = 0;   // a bar at each second line is drawn into somebody's text
   int drawn = 0;  // and so is one in front of it
   std::optional<std::size_t> last;
   for (const Evidence& e : all) {
     if (e.order <= failure.order || !e.line) continue;
+    if (!posts.are_together(e, failure)) break;
     if (e.says == Says::launcher || e.says == Says::killed) return false;
     if (is_traceback(e) && !ends_otherwise(all, e, lines)) return false;
     if (is_traceback(e)) break;
@@ -265,20 +272,21 @@ namespace {
 
 class Survival {
  public:
-  Survival(const std::vector<Evidence>& all, const std::vector<Line>& lines)
-      : all_(all), lines_(lines), handled_(handled_from(all, lines)) {}
+  Survival(const std::vector<Evidence>& all, const std::vector<Line>& lines, const Posts& posts)
+      : all_(all), lines_(lines), posts_(posts), handled_(handled_from(all, lines, posts)) {}
 
   bool operator()(std::size_t index) {
     const Evidence& e = all_[index];
     if (!can_be_survived(e)) return false;
     if (handled_[index] || was_soft(all_, e)) return true;
-    return asked_++ < most_questions && went_on(all_, e, lines_);  // each question reads all evidence
+    return asked_++ < most_questions && went_on(all_, e, lines_, posts_);  // each question reads all evidence
   }
 
  private:
   static constexpr int most_questions = 64;
   const std::vector<Evidence>& all_;
   const std::vector<Line>& lines_;
+  const Posts& posts_;
   std::vector<bool> handled_;
   int asked_ = 0;
 };
@@ -400,11 +408,29 @@ bool is_told_with_frames(const std::vector<Line>& lines, const Evidence& e, cons
 
 }  // namespace
 
+namespace {
+
+// The first of a thread that tells how its writer's run ended, by itself or by whoever ended it; what later writers
+// tell is of others.
+const Evidence* end_of_first_writer(const std::vector<Evidence>& evidence, const std::vector<Line>& lines) {
+  const auto found = std::ranges::find_if(evidence, [&](const Evidence& e) {
+    const bool told = (e.says <= Says::disk_full && e.says != Says::kernel_detail && e.says != Says::kernel_short) ||
+                      e.find("ended_by") != nullptr ||
+                      (e.says == Says::other_failure && begins_with_exception(e.text) && !is_about_others(e));
+    return e.find("quoted") == nullptr && e.find("soft") == nullptr && (told || tells_own_end(e, lines));
+  });
+  return found == evidence.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
 const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector<Line>& lines, bool& survived) {
   const Timeline timeline(lines);
+  const Posts posts(lines);
+  const Evidence* const first_end = end_of_first_writer(evidence, lines);
   const Evidence* best = nullptr;
   const Evidence* best_survived = nullptr;
-  Survival was_survived(evidence, lines);
+  Survival was_survived(evidence, lines, posts);
   const Codes codes(evidence);
   const Explained is_explained(evidence);
   const OtherKills was_of_another(evidence, lines, [&](std::size_t i) { return was_survived(i); });
@@ -412,7 +438,8 @@ const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector
     const Evidence& e = evidence[i];
     const int tier = tier_of(e);
     if (tier >= no_root || codes.below(e) || is_told_better(evidence, e) || is_explained(e) || was_of_another(e) ||
-        is_talked_of_beside_an_end(evidence, e) || is_told_by_exception(lines, e))
+        is_talked_of_beside_an_end(evidence, e) || is_told_by_exception(lines, e) ||
+        (first_end != nullptr && posts.is_of_a_later(e, *first_end)))
       continue;
     if (was_survived(i)) {
       if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;

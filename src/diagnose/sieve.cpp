@@ -68,9 +68,10 @@ bool is_denied(const Found& one, std::string_view text) {
   return word == "no" || word == "false" || word == "0";
 }
 
-// "Exit code 137 indicates that the process was killed by SIGKILL."
-bool explains_code(std::string_view text) {
-  return explains(text) || text.find(" indicates that ") != std::string_view::npos;
+// "Exit code 137 indicates that the process was killed by SIGKILL.", "exit code 137/143 in the logs"
+bool explains_code(std::string_view text, std::size_t end) {
+  const bool of_many = end + 1 < text.size() && text[end] == '/' && text[end + 1] >= '0' && text[end + 1] <= '9';
+  return of_many || explains(text) || text.find(" indicates that ") != std::string_view::npos;
 }
 
 void drop_covered(std::vector<Found>& found) {
@@ -158,7 +159,7 @@ void Sieve::drop_code(std::vector<Found>& found) const {
   std::erase_if(found, [&](const Found& one) {
     const bool ends = one.sentence->says == Says::launcher || one.sentence->says == Says::killed;
     if (!ends && one.sentence->says > Says::other_failure) return false;
-    if (ends && explains_code(lines_[one.line].body)) return true;
+    if (ends && explains_code(lines_[one.line].body, end_of(one))) return true;
     return stands_in_code(lines_[one.line].body, one.begin, end_of(one)) ||
            is_defined(lines_[one.line].body, end_of(one));
   });
@@ -171,7 +172,7 @@ void Sieve::drop_help(std::size_t index, std::vector<Found>& found) {
            one.sentence->says == Says::launcher || one.sentence->says == Says::killed;
   };
   if (!std::ranges::any_of(found, of_failure)) return;
-  if (help_.holds(index)) std::erase_if(found, of_failure);
+  if (help_.holds(index) || articles_.of(lines_[index].file) == Writing::article) std::erase_if(found, of_failure);
   std::erase_if(found,
                 [&](const Found& one) { return of_failure(one) && stands_in_history(lines_, one.line, one.begin); });
 }
@@ -185,6 +186,8 @@ void Sieve::drop_what_is_no_report(std::size_t index, std::vector<Found>& found)
   drop_covered(found);
 }
 
-bool Sieve::is_told_of(const Found& one) const { return is_quoted(one) || is_subject(one); }
+bool Sieve::is_told_of(const Found& one) {
+  return is_quoted(one) || is_subject(one) || articles_.of(lines_[one.line].file) != Writing::other;
+}
 
 }  // namespace oomplan::diagnose

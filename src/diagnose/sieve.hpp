@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "article.hpp"
 #include "line.hpp"
 #include "matcher.hpp"
 #include "page.hpp"
@@ -22,13 +23,13 @@ struct Found {
 class Sieve {
  public:
   /// `lines` must outlive this.
-  explicit Sieve(const std::vector<Line>& lines) : lines_(lines), help_(lines) {}
+  explicit Sieve(const std::vector<Line>& lines) : lines_(lines), help_(lines), articles_(lines) {}
 
   /// Of what was found from line `index` on: general words that report nothing, examples, code, pages of help, what is
   /// denied, and what a longer sentence says too.
   void drop_what_is_no_report(std::size_t index, std::vector<Found>& found);
   /// Whether it is no report of its own line but somebody's words about one, or the subject of a mail.
-  bool is_told_of(const Found& one) const;
+  bool is_told_of(const Found& one);
 
  private:
   void drop_general(std::size_t index, std::vector<Found>& found) const;
@@ -44,6 +45,7 @@ class Sieve {
 
   const std::vector<Line>& lines_;
   HelpPages help_;
+  Articles articles_;
 };
 
 }  // namespace oomplan::diagnose

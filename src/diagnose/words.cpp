@@ -30,6 +30,7 @@ Words words_of(std::string_view text) {
   while (!text.empty()) {
     std::string_view word = text.substr(0, text.find_first_of(" \n"));
     text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (word.starts_with('-') && word.size() == 2) continue;  // grep -i
     const auto sign = [](char c) { return !is_letter(c) && static_cast<unsigned char>(c) < 0x80; };
     while (!word.empty() && sign(word.front())) word.remove_prefix(1);
     while (!word.empty() && sign(word.back())) word.remove_suffix(1);

@@ -77,6 +77,10 @@ Judgement causes::vram_exhausted(const Case& c) {
     out.confidence = Confidence::possible;
     out.against.push_back("the words are general, and the runtime that printed them is not known");
   }
+  if (c.gpu.requested && *c.gpu.requested >= std::int64_t{1} << 50) {
+    out.confidence = Confidence::possible;
+    out.against.push_back("no GPU has that much: the size itself is wrong");
+  }
   if (free_contradicts(c)) {
     out.confidence = Confidence::possible;
     out.against.push_back("the GPU reports " + shown(*c.gpu.free) + " free, more than the " + shown(*c.gpu.requested) +

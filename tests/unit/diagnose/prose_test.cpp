@@ -34,6 +34,10 @@ TEST(Prose, IsWhatASentenceLeadsInto) {
         "|CUDA out of memory. Tried to allocate 2.00 GiB|. How do I fix this?",
         "User: |CUDA out of memory. Tried to allocate 2.00 GiB|", "- Why is my pod |OOMKilled|?",
         "* |CUDA error: out of memory| when loading the model: use a smaller batch", "- feat: retry on |OOMKilled|",
+        "Loading the model in 4 bits crashes RuntimeError: |CUDA error: out of memory|",
+        "after the upgrade to 2.3 -> MemoryError: |Unable to allocate 7.45 GiB|",
+        "\"|Out of memory: Killed process 77 (python)|.\" So the process was the largest of all.",
+        "The controller counts the |OOMKilled| containers of a node and tells the scheduler of them",
         "If the kernel logs \"|Out of memory: Killed process 77 (python)|\", the host ran out",
         "\"How can I solve 'RuntimeError: |CUDA error: out of memory|' in PyTorch?\"",
         "Q: what does \"|CUDA out of memory|\" mean when it comes from a loader"})
@@ -47,6 +51,9 @@ TEST(Prose, IsNotWhatAProgramReports) {
         "OSError: [WinError 1455] The |paging file is too small| for this operation to complete",
         "llama runner process has terminated: |CUDA error: out of memory|",
         "Last State: Terminated Reason: |OOMKilled|", "- reason: |OOMKilled|", "- |CUDA error: out of memory|",
+        "Loading checkpoint shards:  42%|\xE2\x96\x88 | 16/38 [00:14<00:19, 1.13it/s]RuntimeError: |CUDA out of "
+        "memory|",
+        "UnfilteredStackTrace: RuntimeError: |CUDA out of memory|",
         "train.py: error: the job of the user failed with the message: |CUDA out of memory|"})
     EXPECT_FALSE(in_prose(text)) << text;
 }
@@ -246,8 +253,8 @@ TEST(Prose, WeighsLessThanAnyReport) {
 
 TEST(Prose, NamesKindsOfFailures) {
   const auto kind = [](std::string_view text) { return names_a_kind(text, std::string_view("out of memory").size()); };
-  for (const char* text : {"out of memory errors are common", "out of memory (OOM) errors", "out of memory killer",
-                           "out of memory error messages", "out of memory\" conditions"})
+  for (const char* text : {"out of memory errors are common", "out of memory (OOM) errors", "out of memory (OoM) jobs",
+                           "out of memory killer", "out of memory error messages", "out of memory\" conditions"})
     EXPECT_TRUE(kind(text)) << text;
   for (const char* text :
        {"out of memory", "out of memory error", "out of memory: killed", "out of memory eventsource"})

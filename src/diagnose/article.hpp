@@ -1,0 +1,28 @@
+// Whether a file is a text that explains failures to whoever reads it, and neither a log nor the report of a run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "line.hpp"
+
+namespace oomplan::diagnose {
+
+/// What kind of text a file is, by the words that such texts have: `article`, in which no failure is anybody's; `talk`,
+/// in which one may be; `other`, which a log is, and whatever somebody writes of a run of his own.
+enum class Writing : std::uint8_t { other, talk, article };
+
+/// The kinds of the files among lines, which outlive it; each is found once.
+class Articles {
+ public:
+  explicit Articles(const std::vector<Line>& lines) : lines_(lines) {}
+
+  Writing of(int file);
+
+ private:
+  const std::vector<Line>& lines_;
+  std::map<int, Writing> known_{};
+};
+
+}  // namespace oomplan::diagnose

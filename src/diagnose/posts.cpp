@@ -1,0 +1,69 @@
+#include "posts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "words.hpp"
+
+namespace oomplan::diagnose {
+namespace {
+
+using namespace std::string_view_literals;
+
+bool has_digit(std::string_view text) { return text.find_first_of("0123456789") != std::string_view::npos; }
+
+// "bob commented on Jan 5", "alice · comment · 2024-03-01", "answered Mar 3, 2015 at 10:12", "Eve wrote:"
+bool begins_post(const Line& line) {
+  constexpr std::size_t longest = 120;
+  constexpr std::array between{" commented on "sv,
+                               " replied on "sv,
+                               "\xC2\xB7 comment \xC2\xB7"sv,
+                               "\xC2\xB7 review"sv,
+                               "\xC2\xB7 answer \xC2\xB7"sv,
+                               "\xC2\xB7 description \xC2\xB7"sv};
+  const std::string_view text = line.quoted();
+  if (text.size() > longest || text.empty()) return false;
+  if (text.ends_with(" wrote:") || text.ends_with(" said:")) return true;
+  if (!has_digit(text)) return false;
+  if (text.find(" commented ") != text.npos && text.ends_with(" ago")) return true;
+  const bool named = text.starts_with("answered ") || text.starts_with("asked ");
+  return (named && text.find(" at ") != text.npos) ||
+         std::ranges::any_of(between, [&](auto words) { return text.find(words) != text.npos; });
+}
+
+// "I lowered the batch, and now it works:"
+bool is_speech(const Line& line) {
+  constexpr int enough = 3;
+  if (!line.time.empty() || line.prefixed || line.rank || line.body.find("%|") != std::string::npos) return false;
+  const Words words = words_of(line.body);
+  return words.first_person && words.function >= enough;
+}
+
+}  // namespace
+
+Posts::Posts(const std::vector<Line>& lines) {
+  int post = 0;
+  int speech = 0;
+  bool said = false;  // anything in this file, but titles
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool new_file = i > 0 && lines[i].file != lines[i - 1].file;
+    const bool begins = begins_post(lines[i]);
+    if (new_file || (begins && said)) ++post;  // a thread's title is its first post's
+    said = (said && !new_file) || begins || (!lines[i].titled && !lines[i].body.empty());
+    if (is_speech(lines[i])) ++speech;
+    post_.push_back(post);
+    speech_.push_back(speech);
+  }
+}
+
+bool Posts::are_together(const Evidence& a, const Evidence& b) const {
+  if (!a.line || !b.line || a.where.file != b.where.file) return true;
+  return post_.at(*a.line) == post_.at(*b.line) && speech_.at(*a.line) == speech_.at(*b.line);
+}
+
+bool Posts::is_of_a_later(const Evidence& later, const Evidence& e) const {
+  return later.line && e.line && later.where.file == e.where.file && post_.at(*later.line) > post_.at(*e.line);
+}
+
+}  // namespace oomplan::diagnose

@@ -1,0 +1,66 @@
+// A text that explains failures is told from a log, and from the report of somebody's run.
+#include "article.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support.hpp"
+
+namespace oomplan::diagnose {
+namespace {
+
+Writing writing(std::string_view text) {
+  std::vector<Line> lines;
+  std::int64_t number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    add_lines(text.substr(at, end - at), 0, ++number, lines);
+    at = end + 1;
+  }
+  return Articles(lines).of(0);
+}
+
+constexpr std::string_view kill = "Last State: Terminated\nReason: OOMKilled\nExit Code: 137\n";
+
+TEST(Article, ExplainsToWhoeverComes) {
+  const std::string shown(kill);
+  EXPECT_EQ(writing("In this guide the status is taken apart, step by step.\nWhat OOMKilled means\n" + shown),
+            Writing::article);
+  EXPECT_EQ(
+      writing("The status signifies that a limit was met; the code is 128 + 9.\nHere's how to find it:\n" + shown),
+      Writing::article);
+}
+
+TEST(Article, OfFewSignsIsTalk) {
+  const std::string shown(kill);
+  EXPECT_EQ(writing("It occurs when a limit is met, and typically at night.\n" + shown), Writing::talk);
+  EXPECT_EQ(writing("This PR prints the reason:\n" + shown), Writing::talk);
+}
+
+TEST(Article, IsNoReportOfOnesOwn) {
+  const std::string shown(kill);
+  EXPECT_EQ(writing("I read of best practices, step by step, and my pod dies.\n" + shown), Writing::other);
+  EXPECT_EQ(writing("We see this typically at night; it occurs when our job starts.\n" + shown), Writing::other);
+  EXPECT_EQ(writing(shown), Writing::other);
+  EXPECT_EQ(writing("RuntimeError: this error indicates that a parameter was not used.\n" + shown), Writing::other);
+}
+
+TEST(Article, IsNoLog) {
+  std::string log = "2026-03-01 10:00:00 INFO this guide goes on step by step, with best practices\n";
+  for (int i = 0; i < 9; ++i) log += "2026-03-01 10:00:0" + std::to_string(i) + " INFO loading\n";
+  EXPECT_EQ(writing(log + std::string(kill)), Writing::other);
+}
+
+TEST(Article, ShowsWhatHappenedToNobody) {
+  const std::string page =
+      "In this guide the status is taken apart, step by step.\nWhat OOMKilled means\n" + std::string(kill);
+  EXPECT_EQ(diagnosed(page).verdict.cause, Cause::unknown);
+  EXPECT_FALSE(diagnosed(page).out_of_memory);
+  EXPECT_EQ(diagnosed(std::string(kill)).verdict.cause, Cause::k8s_oomkilled);
+}
+
+}  // namespace
+}  // namespace oomplan::diagnose
