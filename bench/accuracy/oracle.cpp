@@ -151,13 +151,12 @@ Sharding sharding_of(const std::string& parallel) {
 
 /// One stage a rank or several, each within ranks that share its data (`dp`, `dp_kind`).
 void read_pipeline(const json& c, MeshFacts& mesh) {
-  static const std::map<std::string, PipelineSchedule> names{
-      {"GPipe", PipelineSchedule::gpipe},
-      {"1F1B", PipelineSchedule::one_f_one_b},
-      {"LoopedBFS", PipelineSchedule::looped_bfs},
-      {"Interleaved1F1B", PipelineSchedule::interleaved},
-      {"InterleavedZeroBubble", PipelineSchedule::zero_bubble},
-      {"ZBVZeroBubble", PipelineSchedule::zbv}};
+  static const std::map<std::string, PipelineSchedule> names{{"GPipe", PipelineSchedule::gpipe},
+                                                             {"1F1B", PipelineSchedule::one_f_one_b},
+                                                             {"LoopedBFS", PipelineSchedule::looped_bfs},
+                                                             {"Interleaved1F1B", PipelineSchedule::interleaved},
+                                                             {"InterleavedZeroBubble", PipelineSchedule::zero_bubble},
+                                                             {"ZBVZeroBubble", PipelineSchedule::zbv}};
   mesh.sharding.value = sharding_of(c.value("dp_kind", "none"));
   mesh.pipeline_parallel.value = c.at("world").get<std::int64_t>() / c.value("dp", 1);
   mesh.pipeline_schedule.value = names.at(c.value("schedule", "1F1B"));

@@ -38,9 +38,7 @@ struct Played {
   std::optional<Counts> whole{};  ///< Of the model that the run has parts of.
 };
 
-const Peak& highest_of(const Peaks& peaks) {
-  return *std::ranges::max_element(peaks.of_phases(), {}, &Peak::bytes);
-}
+const Peak& highest_of(const Peaks& peaks) { return *std::ranges::max_element(peaks.of_phases(), {}, &Peak::bytes); }
 
 /// Writes the run down with every layer, where those that it was played with repeat exactly.
 bool spread_layers(Run& run, Repetition folded, Spread& out) {
@@ -60,8 +58,7 @@ Result<Played> play_rank(const TrainingPlan& plan, const Architecture& architect
   for (const Folding fold : {Folding{true, true}, Folding{false, true}, Folding{true, false}, Folding{}}) {
     // Without loops the first was played with layers alone folded.
     if ((fold.layers && !folds) || (!has_loops && (fold.layers || fold.loops))) continue;
-    Repetition repetition =
-        fold.layers ? Repetition::folded(parts, by_number(plan)) : Repetition::whole_of(parts);
+    Repetition repetition = fold.layers ? Repetition::folded(parts, by_number(plan)) : Repetition::whole_of(parts);
     auto run = play_run(plan, facts, parts, repetition, shard, fold.loops);
     if (!run) return run.errors();
     const std::vector<Loops::Loop>& loops = (*run)->torch.loops.all();
@@ -84,8 +81,8 @@ Result<Played> play_rank(const TrainingPlan& plan, const Architecture& architect
 /// Of a model that ranks have parts of, its own counts.
 Diagnostics count_whole(const TrainingPlan& plan, const Architecture& architecture, const Facts& facts, Counts& out) {
   Torch torch;
-  const Result<Model> model = build(torch, facts, architecture,
-                                    Repetition::folded(architecture, by_number(plan)), single());
+  const Result<Model> model =
+      build(torch, facts, architecture, Repetition::folded(architecture, by_number(plan)), single());
   if (!model) return model.errors();
   out = {model->total, model->trained, model->unmatched_targets};
   return {};

@@ -103,10 +103,10 @@ struct Facts {
   DType quantized_compute = DType::bf16;
   bool checkpointing = false;
   bool reentrant = false;
-  OneOf checkpointed{};  ///< As CheckpointingFacts has it.
-  bool early_stop = true;             ///< The same.
-  bool checkpoints_modules = false;   ///< Each module of a checkpointed block is in a checkpoint of its own there.
-  bool keeps_products = false;        ///< CheckpointKeeps::products
+  OneOf checkpointed{};              ///< As CheckpointingFacts has it.
+  bool early_stop = true;            ///< The same.
+  bool checkpoints_modules = false;  ///< Each module of a checkpointed block is in a checkpoint of its own there.
+  bool keeps_products = false;       ///< CheckpointKeeps::products
   Attention attention = Attention::sdpa;
   Attention tower_attention = Attention::sdpa;  ///< Of a part that sees or hears.
   ExpertsImplementation experts = ExpertsImplementation::grouped_mm;

@@ -31,7 +31,7 @@ bool in_trained_layers(std::int64_t number, std::int64_t layers, std::int64_t tr
 
 /// What else than its kind makes a layer another one, by its number.
 struct ByNumber {
-  std::int64_t trained_layers = 0;          ///< As RecipeFacts has it.
+  std::int64_t trained_layers = 0;  ///< As RecipeFacts has it.
   OneOf checkpointed{};
   std::vector<std::int64_t> lora_layers{};  ///< Where it is not empty, they alone carry adapters.
 };

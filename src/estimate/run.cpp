@@ -41,8 +41,7 @@ void optimizer_step(Torch& t, Policy& policy, const Parameters& parameters, cons
 /// Of all stages of a rank, which one optimizer steps.
 Parameters parameters_of(const std::vector<Cast>& stages) {
   Parameters out;
-  for (const Cast& stage : stages)
-    out.insert(out.end(), stage.model.parameters.begin(), stage.model.parameters.end());
+  for (const Cast& stage : stages) out.insert(out.end(), stage.model.parameters.begin(), stage.model.parameters.end());
   return out;
 }
 
@@ -329,8 +328,8 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, std::span<
   }
   const Recipe& recipe = *find_recipe(name_of(plan.recipe.kind.value));
   const bool pipelined = is_pipelined(plan.mesh);
-  Diagnostics errors = pipelined ? load_stages(stage, parts, repetition)
-                                 : load(stage, recipe, architecture, repetition, shard);
+  Diagnostics errors =
+      pipelined ? load_stages(stage, parts, repetition) : load(stage, recipe, architecture, repetition, shard);
   if (!errors.empty()) return errors;
   const bool by_trainer = plan.framework.find("transformers ") != std::string::npos;
   run->optimizer = make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value, by_trainer);

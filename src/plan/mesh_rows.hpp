@@ -46,10 +46,10 @@ inline constexpr std::array mesh_rows{
     fact<&Plan::mesh, &MeshFacts::pipeline_stages, as::positive>(
         "pipeline_stages", {"stages of a GPU, of the schedules that take several", {}, is_pipelined}),
     fact<&Plan::mesh, &MeshFacts::pipeline_layers, as::numbers>(
-        "pipeline_layers",
-        {"how many layers each stage has, from the first on; none: stage i of n has those from round(i·L/n) to round((i+1)·L/n)",
-         {},
-         is_pipelined}),
+        "pipeline_layers", {"how many layers each stage has, from the first on; none: stage i of n has those from "
+                            "round(i·L/n) to round((i+1)·L/n)",
+                            {},
+                            is_pipelined}),
     fact<&Plan::mesh, &MeshFacts::pipeline_micro_batches, as::positive>(
         "pipeline_micro_batches",
         {"micro-batches that a step of the schedule is given at once, each of `micro_batch_size` rows",

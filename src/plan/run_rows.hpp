@@ -308,8 +308,9 @@ inline constexpr std::array run_rows{
          {},
          [](const Plan& plan) { return checkpoints(plan) && plan.checkpointing.wrapped.value; }}),
     fact<&Plan::checkpointing, &CheckpointingFacts::every, as::positive>(
-        "checkpoint_every",
-        {"of so many layers one is checkpointed, and the others are not; 1: each layer is", {{{activations, 3}}}, skips_layers}),
+        "checkpoint_every", {"of so many layers one is checkpointed, and the others are not; 1: each layer is",
+                             {{{activations, 3}}},
+                             skips_layers}),
     fact<&Plan::checkpointing, &CheckpointingFacts::place, as::checkpoint_place>(
         "checkpoint_place", {"which of so many layers that is, counted from the first on", {}, skips_layers}),
     fact<&Plan::checkpointing, &CheckpointingFacts::keeps, as::checkpoint_keeps>(

@@ -15,7 +15,8 @@ namespace oomplan {
 
 /// Ranks whose tensors are alike.
 struct RankKind {
-  /// "all"; by the shards that they hold: "shards 0 to 2", "shard 3"; of a pipeline by its stages: "stage 0 (embedding)".
+  /// "all"; by the shards that they hold: "shards 0 to 2", "shard 3"; of a pipeline by its stages: "stage 0
+  /// (embedding)".
   std::string name{};
   std::int64_t shard = 0;  ///< The first of those; of a pipeline its rank.
   std::int64_t count = 1;  ///< Ranks.
@@ -31,8 +32,9 @@ struct RankAnswer {
 };
 
 /// The kinds of a plan that estimate() takes. The first holds the most, and is the one whose footprint estimate()
-/// gives: DDP's ranks are all alike, those of a pipeline are one kind each; FSDP2 cuts dimension 0 of each parameter into as many chunks as ranks, of which
-/// the last are shorter or empty where they do not divide it. Errors as estimate().
+/// gives: DDP's ranks are all alike, those of a pipeline are one kind each; FSDP2 cuts dimension 0 of each parameter
+/// into as many chunks as ranks, of which the last are shorter or empty where they do not divide it. Errors as
+/// estimate().
 Result<std::vector<RankKind>> rank_kinds(const TrainingPlan& plan, const Architecture& architecture);
 
 /// estimate(), of the ranks that hold `shard`.

@@ -65,12 +65,12 @@ constexpr bool parts_backward(PipelineSchedule schedule) { return schedule >= Pi
 struct MeshFacts {
   Setting<std::int64_t> world_size{};  ///< Processes, a GPU each.
   Setting<Sharding> sharding{};
-  Setting<std::int64_t> tensor_parallel{};  ///< Ranks that share each matrix of a block; 1: none do.
-  Setting<bool> sequence_parallel{};        ///< Each of them has its part of the tokens between the matrices.
-  Setting<bool> loss_parallel{};            ///< Each of them has the logits of its part of the vocabulary.
+  Setting<std::int64_t> tensor_parallel{};    ///< Ranks that share each matrix of a block; 1: none do.
+  Setting<bool> sequence_parallel{};          ///< Each of them has its part of the tokens between the matrices.
+  Setting<bool> loss_parallel{};              ///< Each of them has the logits of its part of the vocabulary.
   Setting<std::int64_t> pipeline_parallel{};  ///< Ranks that have some of the layers each; 1: all have all.
   Setting<PipelineSchedule> pipeline_schedule{};
-  Setting<std::int64_t> pipeline_stages{};         ///< Of a rank: parts of the model, each of consecutive layers.
+  Setting<std::int64_t> pipeline_stages{};  ///< Of a rank: parts of the model, each of consecutive layers.
   /// The layers of each stage, in their order; none: as evenly as may be.
   Setting<std::vector<std::string>> pipeline_layers{};
   Setting<std::int64_t> pipeline_micro_batches{};  ///< That a step of the schedule is given at once.

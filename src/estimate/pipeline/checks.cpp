@@ -99,8 +99,8 @@ class PipelineChecks {
     const std::int64_t stages = shape_.stages();
     if (layers.value.empty()) {
       if (architecture_.layers < stages)
-        bad(fmt::format("pipeline_parallel: {} has {} layers for {} stages", architecture_.source,
-                        architecture_.layers, stages),
+        bad(fmt::format("pipeline_parallel: {} has {} layers for {} stages", architecture_.source, architecture_.layers,
+                        stages),
             mesh_.pipeline_parallel.origin);
       return;
     }
@@ -153,6 +153,7 @@ class PipelineChecks {
     if (sharding.value == Sharding::ddp) {
       if (shape_.stages_each > 1) cannot("DDP of several stages a GPU", mesh_.pipeline_stages.origin);
       measured(mesh_.ddp_find_unused, "find_unused_parameters");
+      measured(mesh_.ddp_bucket_views, "gradient_as_bucket_view");
       return;
     }
     if (mesh_.fsdp_units.value != ShardUnits::blocks) cannot("other units", mesh_.fsdp_units.origin);

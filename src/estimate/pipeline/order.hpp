@@ -11,15 +11,7 @@ namespace oomplan::estimator {
 /// _Action, but for what is sent and received. Backward is whole, or of inputs and then of weights. unshard and reshard
 /// are of stages under FSDP2; reduce ends the micro-batches of a stage.
 struct PipelineAction {
-  enum class Kind : std::uint8_t {
-    forward,
-    backward,
-    backward_input,
-    backward_weight,
-    unshard,
-    reshard,
-    reduce
-  };
+  enum class Kind : std::uint8_t { forward, backward, backward_input, backward_weight, unshard, reshard, reduce };
   Kind kind = Kind::forward;
   std::int64_t stage = 0;        ///< Of the model's.
   std::int64_t micro_batch = 0;  ///< None of unshard, reshard and reduce.

@@ -11,10 +11,19 @@ namespace {
 
 bool is_embedding(const OpSpec& spec) { return spec.op == "embedding"; }
 
-void untie(OpSpec& head) {
-  for (auto& [name, value] : head.attributes) {
-    if (name == "tied") value = false;
+void set(OpSpec& spec, std::string_view name, bool value) {
+  const auto is_it = [&](const auto& attribute) { return attribute.first == name; };
+  std::erase_if(spec.attributes, is_it);
+  spec.attributes.emplace_back(name, value);
+}
+
+/// A stage's forward function has one variable for what goes through it: the embedding's output is not held beside that
+/// of the first layer, and the last layer's is until the head has run.
+void name_variables(Architecture& part) {
+  for (OpSpec& spec : part.body.front().stem) {
+    if (is_embedding(spec)) set(spec, "named", false);
   }
+  if (!part.tail.empty()) part.tail.insert(part.tail.begin(), OpSpec{.op = "hold_output"});
 }
 
 Architecture part_of(const Architecture& whole, std::int64_t from, std::int64_t to, bool first, bool last) {
@@ -23,12 +32,14 @@ Architecture part_of(const Architecture& whole, std::int64_t from, std::int64_t 
   body.layers = {body.layers.begin() + from, body.layers.begin() + to};
   out.layers = to - from;
   out.tied_embeddings = false;
-  untie(out.head);
+  set(out.head, "tied", false);
   if (!first) std::erase_if(body.stem, is_embedding);
-  if (last) return out;
-  out.tail.clear();
-  out.head = {};
-  out.heads.clear();
+  if (!last) {
+    out.tail.clear();
+    out.head = {};
+    out.heads.clear();
+  }
+  name_variables(out);
   return out;
 }
 

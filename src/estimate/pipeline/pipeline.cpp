@@ -54,8 +54,6 @@ void Pipeline::step() {
   sent_.reset();
   for (PipelineStage& stage : stages_) stage.merged();
   losses_.clear();
-  ids_.reset();
-  labels_.reset();
 }
 
 void Pipeline::perform(const PipelineAction& action) {
@@ -84,10 +82,10 @@ void Pipeline::perform(const PipelineAction& action) {
 }
 
 void Pipeline::forward(PipelineStage& stage, std::int64_t micro_batch) {
-  Tensor output = stage.forward(micro_batch, part(ids_, micro_batch));
+  const Tensor output = stage.forward(micro_batch, part(ids_, micro_batch));
+  if (!has_many_stages(shape_.schedule)) output_ = output;
   if (stage.place().last) lose(output, micro_batch);
   if (PipelineStage* next = find(stage.place().index + 1)) next->receive_input(micro_batch, output);
-  if (!has_many_stages(shape_.schedule)) output_ = std::move(output);
 }
 
 void Pipeline::send_gradient(PipelineStage& stage, std::int64_t micro_batch) {

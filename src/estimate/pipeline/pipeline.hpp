@@ -34,7 +34,7 @@ class Pipeline {
   std::vector<PipelineAction> order_;
   std::vector<PipelineStage> stages_{};
   bool made_ = false;
-  Tensor ids_{};
+  Tensor ids_{};  ///< Of all micro-batches, which the loop's variables hold until the next ones are there.
   Tensor labels_{};
   std::vector<Tensor> losses_{};
   Tensor output_{};  ///< What the variables of schedules of one stage hold: the last micro-batch's output,

@@ -6,6 +6,21 @@
 #include "policies/mixed_dtype.hpp"
 
 namespace oomplan::estimator {
+namespace {
+
+/// A phase of a step, to the end of what its function holds.
+class InPhase {
+ public:
+  InPhase(Torch& torch, Phase phase) : torch_(torch) { torch.recorder.mark(phase); }
+  InPhase(const InPhase&) = delete;
+  InPhase& operator=(const InPhase&) = delete;
+  ~InPhase() { torch_.recorder.mark(Phase::between); }
+
+ private:
+  Torch& torch_;
+};
+
+}  // namespace
 
 PipelineStage::PipelineStage(Stage& run, const Model& model, Place place, std::int64_t micro_batches)
     : run_(run),
@@ -46,27 +61,27 @@ void PipelineStage::clear() {
   }
 }
 
-Tensor PipelineStage::head(Play& play, Tensor hidden) const {
+/// The forward function of the stage's module.
+Tensor PipelineStage::output_of(Play& play, const Tensor& input) const {
+  Stream s;
+  (place_.first ? s.input_ids : s.hidden) = input;
+  model_.base(play, s);
+  if (!place_.last) return s.hidden;
   InBucket bucket(torch_, Bucket::logits_and_loss);
-  const Tensor entered = play.policy.enter_module(torch_, Site::head, model_.head->prepare(play, hidden));
-  hidden.reset();
+  const Tensor entered = play.policy.enter_module(torch_, Site::head, model_.head->prepare(play, s.hidden));
+  s.hidden.reset();
   return play.policy.leave_module(torch_, Site::head, model_.head->logits_of_part(play, entered));
 }
 
 Tensor PipelineStage::forward(std::int64_t micro_batch, const Tensor& ids) {
-  torch_.recorder.mark(Phase::forward);
+  const InPhase phase(torch_, Phase::forward);
   Chunk& chunk = forwarded_[at(micro_batch)];
   chunk.input = place_.first ? ids : inputs_[at(micro_batch)];
   if (!place_.first) chunk.input->requires_grad = true;
   Play play{torch_, run_.facts(), *model_.policy};
-  const Tensor entered = play.policy.enter_stage(torch_, chunk.input);
-  Stream s;
-  (place_.first ? s.input_ids : s.hidden) = entered;
-  model_.base(play, s);
-  chunk.output = place_.last ? head(play, std::move(s.hidden)) : std::move(s.hidden);
+  chunk.output = output_of(play, play.policy.enter_stage(torch_, chunk.input));
   play.policy.leave_model(torch_, {&chunk.output});
   if (keeps_outputs()) outputs_.push_back(chunk.output);
-  torch_.recorder.mark(Phase::between);
   return chunk.output;
 }
 
@@ -87,43 +102,39 @@ void PipelineStage::let_go_of_graph(const Chunk& chunk) const {
 }
 
 void PipelineStage::backward(std::int64_t micro_batch, const Tensor& loss, bool last) {
-  torch_.recorder.mark(Phase::backward);
+  const InPhase phase(torch_, Phase::backward);
   const Chunk chunk = std::exchange(forwarded_[at(micro_batch)], {});
   model_.policy->begin(torch_, last);
   run_backward(chunk, loss, output_gradients_[at(micro_batch)]);
   if (!place_.first) input_gradients_[at(micro_batch)] = std::exchange(chunk.input->grad, {});
   let_go_of_graph(chunk);
-  torch_.recorder.mark(Phase::between);
 }
 
 /// The first stage has no input that asks for a gradient: all is left to backward_weight.
 void PipelineStage::backward_input(std::int64_t micro_batch, const Tensor& loss) {
-  torch_.recorder.mark(Phase::backward);
+  const InPhase phase(torch_, Phase::backward);
   Parted& parted = parted_[at(micro_batch)];
   parted.chunk = std::exchange(forwarded_[at(micro_batch)], {});
   parted.gradient = place_.last ? Tensor() : output_gradients_[at(micro_batch)];
   if (!place_.first) {
     Tensor& input = parted.chunk.input;
     const Tensor root = place_.last ? loss : parted.chunk.output;
-    const Tensor given =
-        place_.last ? torch_.empty(loss->sizes, loss->dtype, "aten::ones_like") : parted.gradient;
+    const Tensor given = place_.last ? torch_.empty(loss->sizes, loss->dtype, "aten::ones_like") : parted.gradient;
     parted.weights = backward_of_inputs(torch_, root, given, input, model_.parameters);
     input_gradients_[at(micro_batch)] = input->grad;
     let_go_of_graph(parted.chunk);
     if (place_.last) parted.chunk.output.reset();
   }
-  torch_.recorder.mark(Phase::between);
 }
 
 void PipelineStage::backward_weight(std::int64_t micro_batch) {
-  torch_.recorder.mark(Phase::backward);
+  const InPhase phase(torch_, Phase::backward);
   Parted parted = std::exchange(parted_[at(micro_batch)], {});
   if (place_.first) {
     run_backward(parted.chunk, {}, parted.gradient);
   } else {
     backward_of_weights(torch_, parted.weights);
   }
-  torch_.recorder.mark(Phase::between);
 }
 
 Tensor PipelineStage::take_input_gradient(std::int64_t micro_batch) {
@@ -139,9 +150,8 @@ void PipelineStage::receive_gradient(std::int64_t micro_batch, Tensor gradient) 
 }
 
 void PipelineStage::reduce() {
-  torch_.recorder.mark(Phase::backward);
+  const InPhase phase(torch_, Phase::backward);
   model_.policy->reduce(torch_);
-  torch_.recorder.mark(Phase::between);
 }
 
 Tensor PipelineStage::merged() {

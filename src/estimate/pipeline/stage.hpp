@@ -59,7 +59,7 @@ class PipelineStage {
   };
   static std::size_t at(std::int64_t micro_batch) { return static_cast<std::size_t>(micro_batch); }
   Tensor buffer(std::int64_t width) const;
-  Tensor head(Play& play, Tensor hidden) const;
+  Tensor output_of(Play& play, const Tensor& input) const;
   void run_backward(const Chunk& chunk, const Tensor& loss, const Tensor& gradient) const;
   void let_go_of_graph(const Chunk& chunk) const;
 

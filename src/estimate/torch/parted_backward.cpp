@@ -51,13 +51,37 @@ class ReverseGraph {
   std::unordered_map<const Node*, std::vector<Node*>> users_{};
 };
 
+/// Whether it is of a module that the block itself names, as its norms are, not one within its attention.
+bool is_norm_of_block(const Parameter& p) {
+  const std::size_t star = p.name.find(".*.");
+  return p.part == Part::norm && star != std::string::npos &&
+         std::count(p.name.begin() + static_cast<std::ptrdiff_t>(star) + 3, p.name.end(), '.') == 1;
+}
+
+/// As Module.parameters() has them: a block's class names its norms after its attention and its MLP.
+std::vector<const Parameter*> by_definition(const Parameters& parameters) {
+  std::vector<const Parameter*> out;
+  for (auto first = parameters.begin(); first != parameters.end();) {
+    const auto is_other = [&](const Parameter& p) { return p.layer() != first->layer(); };
+    const auto end = std::find_if(first, parameters.end(), is_other);
+    for (const bool norms : {false, true}) {
+      for (auto p = first; p != end; ++p) {
+        if (is_norm_of_block(*p) == norms) out.push_back(&*p);
+      }
+    }
+    first = end;
+  }
+  return out;
+}
+
 /// get_param_groups, in the order of the parameters.
 PartedBackward part(Node* root, Node* input, const Parameters& parameters) {
   const ReverseGraph graph(root);
   const Nodes way = graph.closure(input, {});
   std::unordered_map<const Node*, std::size_t> group_of;
   PartedBackward out;
-  for (const Parameter& p : parameters) {
+  for (const Parameter* each : by_definition(parameters)) {
+    const Parameter& p = *each;
     if (!p.trained || p.whole->accumulator == nullptr) continue;
     std::vector<Node*> met;
     graph.closure(p.whole->accumulator, way, &met);

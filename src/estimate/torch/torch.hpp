@@ -324,7 +324,7 @@ class Torch {
   std::uint32_t visit_ = 0;
   std::vector<Node*> ready_{};
   Node* running_ = nullptr;
-  bool retains_ = false;  ///< The pass at work is one that retains the graph.
+  bool retains_ = false;     ///< The pass at work is one that retains the graph.
   std::uint32_t graph_ = 0;  ///< The number of the backward pass at work.
 
   std::optional<DType> autocast_{};
