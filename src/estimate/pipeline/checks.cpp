@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <array>
 
+#include "oomplan/core/bytes.hpp"
 #include "pipeline/order.hpp"
 #include "weight_checks.hpp"
 
 namespace oomplan::estimator {
 namespace {
 
-/// Past any model's layers, so that what a step is of stays countable.
+/// Past any model's layers.
 constexpr std::int64_t most_pipeline_ranks = 4'096;
-constexpr std::int64_t most_micro_batches = 65'536;
-/// Of what a rank does in a step, and of what all do: more is not played.
-constexpr std::int64_t most_actions = 1'000'000;
+/// Of a step, times the stages or the layers, whichever are more: past it playing all ranks takes seconds.
+constexpr std::int64_t most_passes = 65'536;
 
 constexpr std::array<std::string_view, 3> pipelined_optimizers{"adamw_foreach", "adamw_for_each", "adamw_fused"};
 /// Of these each stage has what it needs, but for the embedding.
@@ -58,8 +58,10 @@ class PipelineChecks {
       return false;
     }
     const std::int64_t micro_batches = mesh_.pipeline_micro_batches.value;
-    if (micro_batches > most_micro_batches || micro_batches * shape_.stages() > most_actions) {
-      cannot(fmt::format("{} micro-batches of {} stages", micro_batches, shape_.stages()),
+    const std::int64_t parts = std::max(shape_.stages(), architecture_.layers);
+    if (saturating_mul(micro_batches, parts) > most_passes) {
+      cannot(fmt::format("a step of {} micro-batches through {} layers in {} stages", micro_batches,
+                         architecture_.layers, shape_.stages()),
              mesh_.pipeline_micro_batches.origin);
       return false;
     }
