@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "oomplan/catalog/catalog.hpp"
+#include "oomplan/estimate/ranks.hpp"
 
 namespace oomplan::oracle {
 namespace {
@@ -31,11 +32,10 @@ json load(const std::string& path) {
 std::string unsupported_option(const json& c) {
   if (!c.value("train_mode", true)) return "train_mode";
   const std::string parallel = c.value("parallel", "none");
-  constexpr std::array<std::string_view, 6> played{"none", "ddp", "fsdp2", "fsdp1", "deepspeed", "tp"};
+  constexpr std::array<std::string_view, 7> played{"none", "ddp", "fsdp2", "fsdp1", "deepspeed", "tp", "pp"};
   if (std::ranges::find(played, parallel) == played.end()) return parallel;
   // What torch can do and no fact says.
-  if (c.value("ckpt_every", 0) != 0) return "ckpt_every";
-  if (c.value("rank", 0) != 0) return "rank";
+  if (c.value("rank", 0) != 0 && parallel != "pp") return "rank";
   if (c.value("units", "blocks") != "blocks") return "units";
   if (c.value("is_last_backward_flag", false)) return "is_last_backward_flag";
   if (c.value("steps", 2) != 2 && parallel != "deepspeed") return "steps";
@@ -149,6 +149,22 @@ Sharding sharding_of(const std::string& parallel) {
                                : Sharding::none;
 }
 
+/// One stage a rank or several, each within ranks that share its data (`dp`, `dp_kind`).
+void read_pipeline(const json& c, MeshFacts& mesh) {
+  static const std::map<std::string, PipelineSchedule> names{{"GPipe", PipelineSchedule::gpipe},
+                                                             {"1F1B", PipelineSchedule::one_f_one_b},
+                                                             {"LoopedBFS", PipelineSchedule::looped_bfs},
+                                                             {"Interleaved1F1B", PipelineSchedule::interleaved},
+                                                             {"InterleavedZeroBubble", PipelineSchedule::zero_bubble},
+                                                             {"ZBVZeroBubble", PipelineSchedule::zbv}};
+  mesh.sharding.value = sharding_of(c.value("dp_kind", "none"));
+  mesh.pipeline_parallel.value = c.at("world").get<std::int64_t>() / c.value("dp", 1);
+  mesh.pipeline_schedule.value = names.at(c.value("schedule", "1F1B"));
+  mesh.pipeline_stages.value = c.value("virtual", 1);
+  mesh.pipeline_micro_batches.value = c.value("micro_batches", 8);
+  mesh.pipeline_outputs.value = c.value("return_outputs", true);
+}
+
 /// The fields of a rank of a world (parallel, world …), and their defaults there.
 void read_mesh(const json& c, TrainingPlan& p) {
   MeshFacts& mesh = p.mesh;
@@ -169,6 +185,7 @@ void read_mesh(const json& c, TrainingPlan& p) {
   mesh.fsdp_output_dtype.value = mixed(c, "mp_output", "none");
   mesh.fsdp_offload.value = c.value("cpu_offload", false);
   read_reshard(c, mesh);
+  if (c.at("parallel") == "pp") read_pipeline(c, mesh);
   if (mesh.sharding.value == Sharding::fsdp1) read_fsdp1(c, mesh);
   if (c.at("parallel") == "deepspeed") {
     read_zero(c, mesh);
@@ -177,6 +194,7 @@ void read_mesh(const json& c, TrainingPlan& p) {
   p.precision.backward_in_autocast.value = p.precision.autocast.value != Autocast::none;
   const std::string held = c.value("param_dtype", "fp32");
   p.precision.weights_dtype.value = held == "bf16" ? WeightsDType::bf16 : WeightsDType::fp32;
+  mesh.pipeline_parallel.value = std::max<std::int64_t>(mesh.pipeline_parallel.value, 1);
   if (!c.contains("lora") || c.at("lora").is_null()) return;
   p.adapter.kind.value = Adapter::lora;
   p.adapter.rank.value = c.at("lora");
@@ -232,6 +250,11 @@ TrainingPlan plan_of(const json& c) {
   p.checkpointing.on.value = c.value("gradient_checkpointing", false);
   p.checkpointing.reentrant.value = c.value("use_reentrant", false);
   p.checkpointing.early_stop.value = true;
+  if (c.value("ckpt_every", 0) != 0) {
+    p.checkpointing.on.value = p.checkpointing.wrapped.value = true;
+    p.checkpointing.every.value = c.at("ckpt_every");
+    p.checkpointing.place.value = CheckpointPlace::first;
+  }
   const std::string attention = c.value("attention", "sdpa");
   p.kernels.attention.value = attention == "sdpa" ? Attention::sdpa : Attention::eager;
   // What transformers takes of a model whose language model alone has no sdpa, where nothing is asked for.
@@ -287,6 +310,7 @@ Case case_of(const json& models, const json& c, const Catalog& catalog = {}) {
   out.model = c.value("model", "?");
   out.plan = plan_of(c);
   out.plan.framework = c.value("framework", "");
+  out.rank = c.value("rank", 0);
   out.unsupported = unsupported_option(c);
   if (out.unsupported.empty()) out.unsupported = unsupported_head(models.at(out.model));
   if (!out.unsupported.empty()) return out;
@@ -313,6 +337,17 @@ const json* result_of(const json& results, const json& c) {
 
 double percent(std::int64_t predicted, std::int64_t truth) {
   return 100.0 * (static_cast<double>(predicted) - static_cast<double>(truth)) / static_cast<double>(truth);
+}
+
+/// A pipeline's truth may have the loss in what lies between its passes.
+std::int64_t predicted_in(const Footprint& footprint, const Truth& truth, const Truth::PhaseBytes& of) {
+  const bool has_loss = std::ranges::count(truth.phases, Phase::loss, &Truth::PhaseBytes::phase) > 0;
+  std::int64_t out = 0;
+  for (const PhasePeak& p : footprint.peaks) {
+    const bool counts = p.phase == of.phase || (!has_loss && of.phase == Phase::between && p.phase == Phase::loss);
+    if (counts && p.step == of.step) out = std::max(out, p.total.count());
+  }
+  return out;
 }
 
 }  // namespace
@@ -369,20 +404,20 @@ Outcome compare(const Footprint& footprint, const Truth& truth) {
   o.predicted = footprint.peak.total.count();
   o.predicted_phase = footprint.peak.phase;
   o.error = percent(o.predicted, truth.peak);
-  for (const PhasePeak& p : footprint.peaks) {
-    for (const Truth::PhaseBytes& t : truth.phases) {
-      if (t.phase != p.phase || t.step != p.step) continue;
-      const double e = percent(p.total.count(), t.bytes);
-      o.phases.push_back({p.phase, p.step, p.total.count(), t.bytes});
-      if (std::abs(e) > std::abs(o.worst_phase)) o.worst_phase = e;
-    }
+  for (const Truth::PhaseBytes& t : truth.phases) {
+    const std::int64_t predicted = predicted_in(footprint, truth, t);
+    if (predicted == 0) continue;
+    const double e = percent(predicted, t.bytes);
+    o.phases.push_back({t.phase, t.step, predicted, t.bytes});
+    if (std::abs(e) > std::abs(o.worst_phase)) o.worst_phase = e;
   }
   return o;
 }
 
 Outcome run(const Case& c) {
   if (!c.unsupported.empty()) return {.unsupported = c.unsupported};
-  const auto footprint = estimate(c.plan, *c.architecture);
+  const auto footprint = is_pipelined(c.plan.mesh) ? estimate_shard(c.plan, *c.architecture, c.rank, Detail::peaks)
+                                                   : estimate(c.plan, *c.architecture);
   if (!footprint) return {.unsupported = joined(footprint.errors())};
   return compare(*footprint, c.truth);
 }

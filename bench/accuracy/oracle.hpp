@@ -35,6 +35,7 @@ struct Case {
   std::string unsupported{};  ///< Why no plan can say it; empty where one does.
   TrainingPlan plan{};
   std::optional<Architecture> architecture{};
+  std::int64_t rank = 0;  ///< Of a pipeline.
   Truth truth{};
 };
 

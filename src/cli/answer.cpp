@@ -217,12 +217,12 @@ RankAnswer other_rank(Findings& findings, RankKind kind, Footprint footprint, co
   return out;
 }
 
-/// The kinds after the first are played here; there are some only where FSDP2's shards are uneven.
+/// The kinds after the first are played here; there are some only where FSDP2's shards are uneven, and of a pipeline.
 void add_ranks(Findings& findings, const AllocatorSettings& settings, const HeldCards& cards) {
   Result<std::vector<RankKind>> kinds = rank_kinds(*findings.plan, *findings.architecture);
   if (!kinds) return append(findings.diagnostics, kinds.errors());
   for (RankKind& kind : *kinds) {
-    if (kind.shard == 0) {
+    if (&kind == &kinds->front()) {
       findings.ranks.push_back(deciding_rank(findings, std::move(kind)));
       continue;
     }

@@ -13,6 +13,7 @@
 #include "oomplan/catalog/catalog.hpp"
 #include "oomplan/plan/texts.hpp"
 #include "own_models.hpp"
+#include "pipeline/checks.hpp"
 #include "play.hpp"
 #include "teacher.hpp"
 #include "tensor_parallel_checks.hpp"
@@ -376,6 +377,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_images(plan, architecture, errors);
   check_mesh(plan, architecture, errors);
   check_tensor_parallel(plan, architecture, errors);
+  check_pipeline(plan, architecture, errors);
   check_weights(plan, architecture, errors);
   check_vocabulary(plan, architecture, errors);
   check_own_models(plan, architecture, errors);

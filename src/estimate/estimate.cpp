@@ -7,7 +7,9 @@
 #include "groups.hpp"
 #include "oomplan/catalog/older_code.hpp"
 #include "oomplan/estimate/ranks.hpp"
+#include "pipeline/parts.hpp"
 #include "play.hpp"
+#include "policies/policies.hpp"
 #include "run.hpp"
 #include "spread.hpp"
 #include "traced.hpp"
@@ -23,10 +25,20 @@ struct Folding {
   bool loops = false;
 };
 
+/// Parameters of a model, and targets of LoRA that are none of its modules.
+struct Counts {
+  std::int64_t total = 0;
+  std::int64_t trained = 0;
+  std::vector<std::string> unmatched_targets{};
+};
+
 struct Played {
   RunPtr run;
   Timeline timeline;
+  std::optional<Counts> whole{};  ///< Of the model that the run has parts of.
 };
+
+const Peak& highest_of(const Peaks& peaks) { return *std::ranges::max_element(peaks.of_phases(), {}, &Peak::bytes); }
 
 /// Writes the run down with every layer, where those that it was played with repeat exactly.
 bool spread_layers(Run& run, Repetition folded, Spread& out) {
@@ -37,19 +49,17 @@ bool spread_layers(Run& run, Repetition folded, Spread& out) {
   return true;
 }
 
-Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::int64_t shard = 0) {
-  const Architecture architecture = as_run(newest, plan.framework);
-  const Result<Facts> facts = resolve(plan, architecture);
-  if (!facts) return facts.errors();
+Result<Played> play_rank(const TrainingPlan& plan, const Architecture& architecture, const Facts& facts,
+                         std::int64_t shard) {
+  const std::vector<Architecture> parts = parts_of(plan, architecture, shard);
   // DeepSpeed's buckets are full at some layer, wherever that is.
   const bool folds = !is_zero(plan.mesh.sharding.value);
   bool has_loops = true;
   for (const Folding fold : {Folding{true, true}, Folding{false, true}, Folding{true, false}, Folding{}}) {
     // Without loops the first was played with layers alone folded.
     if ((fold.layers && !folds) || (!has_loops && (fold.layers || fold.loops))) continue;
-    Repetition repetition =
-        fold.layers ? Repetition::folded(architecture, by_number(plan)) : Repetition::whole_of(architecture);
-    auto run = play_run(plan, *facts, architecture, repetition, shard, fold.loops);
+    Repetition repetition = fold.layers ? Repetition::folded(parts, by_number(plan)) : Repetition::whole_of(parts);
+    auto run = play_run(plan, facts, parts, repetition, shard, fold.loops);
     if (!run) return run.errors();
     const std::vector<Loops::Loop>& loops = (*run)->torch.loops.all();
     has_loops = !loops.empty();
@@ -58,7 +68,7 @@ Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::i
     const auto in_one_of_many = [&](const Loops::Loop& l) { return repetition.repeats(repetition.unit_of(l.layer)); };
     if (std::ranges::any_of(loops, in_one_of_many)) {
       if (!spread_layers(**run, repetition, spread)) continue;
-      repetition = Repetition::whole_of(architecture);
+      repetition = Repetition::whole_of(parts);
       all = &spread.loops;
     }
     for (const Loops::Loop& loop : *all) repetition.add_loop(loop.layer, loop.turns);
@@ -66,6 +76,39 @@ Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::i
     if (timeline.repetition().whole() || repeats_exactly(timeline)) return Played{std::move(*run), std::move(timeline)};
   }
   return Diagnostics{};
+}
+
+/// Of a model that ranks have parts of, its own counts.
+Diagnostics count_whole(const TrainingPlan& plan, const Architecture& architecture, const Facts& facts, Counts& out) {
+  Torch torch;
+  const Result<Model> model =
+      build(torch, facts, architecture, Repetition::folded(architecture, by_number(plan)), single());
+  if (!model) return model.errors();
+  out = {model->total, model->trained, model->unmatched_targets};
+  return {};
+}
+
+/// The rank that holds `shard`; none: the one that holds the most.
+Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::optional<std::int64_t> shard = {}) {
+  const Architecture architecture = as_run(newest, plan.framework);
+  const Result<Facts> facts = resolve(plan, architecture);
+  if (!facts) return facts.errors();
+  const bool pipelined = is_pipelined(plan.mesh);
+  if (!pipelined) return play_rank(plan, architecture, *facts, shard.value_or(0));
+  Counts whole;
+  if (Diagnostics errors = count_whole(plan, architecture, *facts, whole); !errors.empty()) return errors;
+  std::optional<Played> worst;
+  std::int64_t most = 0;
+  for (std::int64_t rank = shard.value_or(0); rank < plan.mesh.pipeline_parallel.value; ++rank) {
+    Result<Played> played = play_rank(plan, architecture, *facts, rank);
+    if (!played) return played;
+    const std::int64_t peak = highest_of(Peaks(played->timeline)).bytes;
+    if (!worst || peak > most) worst.emplace(std::move(*played));
+    most = std::max(most, peak);
+    if (shard) break;
+  }
+  worst->whole = std::move(whole);
+  return std::move(*worst);
 }
 
 PhasePeak phase_peak(const Peaks& peaks, const Peak& peak) {
@@ -84,11 +127,13 @@ void add_groups(Footprint& f, const Peaks& peaks, const Peak& highest, Groups gr
 Footprint footprint_of(const Played& played, Detail detail) {
   const Timeline& timeline = played.timeline;
   const Peaks peaks(timeline);
-  const Peak* highest = &peaks.of_phases().front();
+  const Peak& highest = highest_of(peaks);
+  const Model& policy = played.run->policy();
+  const Counts counts = played.whole.value_or(Counts{policy.total, policy.trained, policy.unmatched_targets});
   Footprint f;
-  f.parameters = played.run->policy().total;
-  f.trainable_parameters = played.run->policy().trained;
-  f.unmatched_targets = played.run->policy().unmatched_targets;
+  f.parameters = counts.total;
+  f.trainable_parameters = counts.trained;
+  f.unmatched_targets = counts.unmatched_targets;
   f.scans = played.run->policy().scans;
   f.attention_kernels = played.run->torch.kernels;
   f.newer_kernel = played.run->torch.newer_kernel;
@@ -100,10 +145,9 @@ Footprint footprint_of(const Played& played, Detail detail) {
   }
   for (const Peak& p : peaks.of_phases()) {
     f.peaks.push_back(phase_peak(peaks, p));
-    if (p.bytes > highest->bytes) highest = &p;
   }
-  f.peak = phase_peak(peaks, *highest);
-  if (detail != Detail::peaks) add_groups(f, peaks, *highest, Groups(timeline, played.run->modules()));
+  f.peak = phase_peak(peaks, highest);
+  if (detail != Detail::peaks) add_groups(f, peaks, highest, Groups(timeline, played.run->modules()));
   return f;
 }
 
@@ -116,10 +160,11 @@ Result<Footprint> estimate(const TrainingPlan& plan, const Architecture& archite
   return estimator::footprint_of(*played, detail);
 }
 
-Result<Footprint> estimate_shard(const TrainingPlan& plan, const Architecture& architecture, std::int64_t shard) {
+Result<Footprint> estimate_shard(const TrainingPlan& plan, const Architecture& architecture, std::int64_t shard,
+                                 Detail detail) {
   const auto played = estimator::play(plan, architecture, shard);
   if (!played) return played.errors();
-  return estimator::footprint_of(*played, Detail::events);
+  return estimator::footprint_of(*played, detail);
 }
 
 namespace {

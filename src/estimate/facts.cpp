@@ -10,6 +10,7 @@
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/plan/texts.hpp"
 #include "pictures.hpp"
+#include "pipeline/parts.hpp"
 #include "play.hpp"
 #include "policies/mixed_dtype.hpp"
 #include "teacher.hpp"
@@ -82,6 +83,10 @@ void cast_as_engine(const TrainingPlan& plan, Facts& f) {
   f.fp32_norms = f.trained_to_fp32 = f.fp32_while_loading = false;
 }
 
+OneOf checkpointed_of(const TrainingPlan& plan) {
+  return {plan.checkpointing.every.value, plan.checkpointing.place.value == CheckpointPlace::first};
+}
+
 /// Where nobody asks for a kernel, transformers chooses for each part by itself: eager for a language model that has no
 /// sdpa, sdpa for the tower beside it.
 Attention tower_attention(const TrainingPlan& plan, const Architecture& architecture) {
@@ -115,7 +120,7 @@ std::vector<std::int64_t> lora_layers_of(const TrainingPlan& plan) {
 
 ByNumber by_number(const TrainingPlan& plan) {
   return {.trained_layers = plan.recipe.trained_layers.value,
-          .checkpoint_every = plan.checkpointing.on.value ? plan.checkpointing.every.value : 1,
+          .checkpointed = plan.checkpointing.on.value ? checkpointed_of(plan) : OneOf{},
           .lora_layers = lora_layers_of(plan)};
 }
 
@@ -149,6 +154,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   Facts f;
   f.tensor_parallel = {std::max<std::int64_t>(plan.mesh.tensor_parallel.value, 1), plan.mesh.sequence_parallel.value,
                        plan.mesh.loss_parallel.value};
+  if (is_pipelined(plan.mesh)) f.width = width_of(architecture);
   f.choices = texts_in_row(plan);
   f.batch = saturating_mul(plan.batch.micro_batch_size.value, f.choices);
   f.length = plan.batch.sequence_length.value;
@@ -229,7 +235,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.quantized_compute = plan.quantization.compute_dtype.value;
   f.checkpointing = plan.checkpointing.on.value;
   f.reentrant = plan.checkpointing.reentrant.value;
-  f.checkpoint_every = plan.checkpointing.every.value;
+  f.checkpointed = checkpointed_of(plan);
   f.early_stop = plan.checkpointing.early_stop.value;
   f.keeps_products = plan.checkpointing.keeps.value == CheckpointKeeps::products;
   f.attention = plan.kernels.attention.value;

@@ -45,6 +45,7 @@ struct Unquantized {
 /// The facts of a plan as the modules need them, resolved once.
 struct Facts {
   TensorParallel tensor_parallel{};
+  std::int64_t width = 0;  ///< Of hidden states, where a pipeline hands them on.
   std::int64_t batch = 1;
   std::int64_t length = 1;
   Images images{};
@@ -102,10 +103,10 @@ struct Facts {
   DType quantized_compute = DType::bf16;
   bool checkpointing = false;
   bool reentrant = false;
-  std::int64_t checkpoint_every = 1;  ///< As CheckpointingFacts has it.
-  bool early_stop = true;             ///< The same.
-  bool checkpoints_modules = false;   ///< Each module of a checkpointed block is in a checkpoint of its own there.
-  bool keeps_products = false;        ///< CheckpointKeeps::products
+  OneOf checkpointed{};              ///< As CheckpointingFacts has it.
+  bool early_stop = true;            ///< The same.
+  bool checkpoints_modules = false;  ///< Each module of a checkpointed block is in a checkpoint of its own there.
+  bool keeps_products = false;       ///< CheckpointKeeps::products
   Attention attention = Attention::sdpa;
   Attention tower_attention = Attention::sdpa;  ///< Of a part that sees or hears.
   ExpertsImplementation experts = ExpertsImplementation::grouped_mm;

@@ -142,12 +142,20 @@ std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu
 
 namespace {
 
-/// How many communicators a rank has: one of all ranks, or HSDP one of shards and one of replicas; and one of those
-/// that share its matrices.
+/// Of a pipeline one with each neighbour, which torch makes for what is only sent or only received, and one of all for
+/// what is both (torch/distributed/pipelining/schedules.py: _batch_p2p).
+int communicators_of_pipeline(const MeshFacts& mesh) {
+  if (!is_pipelined(mesh)) return 0;
+  const int neighbours = mesh.pipeline_parallel.value > 2 ? 2 : 1;
+  return neighbours + (mesh.pipeline_schedule.value == PipelineSchedule::one_f_one_b ? 1 : 0);
+}
+
+/// How many communicators a rank has: one of all ranks, or HSDP one of shards and one of replicas; one of those that
+/// share its matrices; and a pipeline's.
 int communicators_of(const MeshFacts& mesh) {
-  const int of_matrices = mesh.tensor_parallel.value > 1 ? 1 : 0;
-  if (mesh.sharding.value == Sharding::none || data_ranks(mesh) < 2) return of_matrices;
-  return of_matrices + (mesh.sharding.value != Sharding::ddp && mesh.fsdp_replicas.value > 1 ? 2 : 1);
+  const int of_model = (mesh.tensor_parallel.value > 1 ? 1 : 0) + communicators_of_pipeline(mesh);
+  if (mesh.sharding.value == Sharding::none || data_ranks(mesh) < 2) return of_model;
+  return of_model + (mesh.sharding.value != Sharding::ddp && mesh.fsdp_replicas.value > 1 ? 2 : 1);
 }
 
 constexpr std::string_view nccl = "NCCL communicators";

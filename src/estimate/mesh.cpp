@@ -449,6 +449,10 @@ void check_never_sharded(const TrainingPlan& plan, Diagnostics& errors) {
   check(plan.kernels.fused_norm_rope, "the fused kernel of norms and turning");
   const MeshFacts& mesh = plan.mesh;
   const bool of_blocks = mesh.sharding.value == Sharding::fsdp2 && mesh.fsdp_units.value == ShardUnits::blocks;
+  const bool titan = mesh.sharding.value == Sharding::fsdp2 && mesh.fsdp_units.value == ShardUnits::torchtitan;
+  const Setting<std::int64_t>& every = plan.checkpointing.every;
+  if (plan.checkpointing.on.value && every.value > 1 && !of_blocks && !titan)
+    cannot("checkpoints of some layers", every.origin);
   const auto ranks = static_cast<std::uint64_t>(mesh.world_size.value / mesh.fsdp_replicas.value);
   const bool by_torchao =
       plan.quantization.kind.value != Quantization::none && plan.quantization.linear.value == QuantizedLinear::torchao;

@@ -200,7 +200,7 @@ void make_layers(const Segment& segment, const Unit& unit, Builder& builder, Mod
     Restore in_layer(builder.torch.recorder.scope.layer, static_cast<std::int16_t>(unit.first + i));
     made.before.push_back(make_beside(segment, segment.before, unit, unit.number + i, builder));
     made.after.push_back(make_beside(segment, segment.after, unit, unit.number + i, builder));
-    made.checkpointed.push_back(is_last_of(unit.number + i, builder.facts.checkpoint_every) &&
+    made.checkpointed.push_back(builder.facts.checkpointed.is(unit.number + i) &&
                                 may_be_checkpointed(segment, unit.number + i, builder.facts));
     made.spans.push_back(own_span(segment, unit.number + i, builder));
     made.in_order.push_back(in_order(segment, unit.number + i));
@@ -239,9 +239,9 @@ std::int64_t features_of(const Architecture& architecture) {
   return out;
 }
 
-/// `first`: of the run's segments, the model's first.
-void make_body(const Repetition& repetition, int first, Builder& builder, Model& model) {
+void make_body(const Repetition& repetition, Builder& builder, Model& model) {
   std::vector<Model::Segment>& out = model.body;
+  const int first = model.first_segment;
   auto unit = std::ranges::find_if(repetition.units(), [&](const Unit& u) { return u.segment >= first; });
   if (unit != repetition.units().end()) model.first_layer = static_cast<std::int16_t>(unit->first);
   for (const Segment& segment : builder.architecture.body) {
@@ -262,16 +262,16 @@ void make_body(const Repetition& repetition, int first, Builder& builder, Model&
 }  // namespace
 
 Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition,
-                    std::unique_ptr<Policy> policy, const Model* student) {
+                    std::unique_ptr<Policy> policy, const Model* before, const std::string& owner) {
   Builder builder(torch, facts, architecture, *policy);
   Model model;
-  builder.own_modules(student == nullptr ? "" : "teacher",
-                      student == nullptr ? std::vector<std::string>() : student->modules);
+  builder.own_modules(owner, before == nullptr ? std::vector<std::string>() : before->modules);
   model.features = features_of(architecture);
-  make_body(repetition, student == nullptr ? 0 : static_cast<int>(student->body.size()), builder, model);
+  if (before != nullptr) model.first_segment = before->first_segment + static_cast<int>(before->body.size());
+  make_body(repetition, builder, model);
   make_steps(architecture.tail, builder, model.tail);
   model.last_norm = last_norm_of(architecture.tail);
-  make_head(architecture.head, builder, model);
+  if (!architecture.head.op.empty()) make_head(architecture.head, builder, model);
   if (facts.has_values) make_values(architecture.head, builder, model);
   if (facts.lora && builder.trained == 0 && facts.trained.empty() && builder.problems.empty())
     builder.problems.push_back(no_target(facts, builder));

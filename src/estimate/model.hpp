@@ -37,6 +37,7 @@ struct Model {
     std::int64_t taken = -1;  ///< Of its blocks, the one whose output features are made of; -1: none.
   };
   std::vector<Segment> body{};
+  int first_segment = 0;         ///< Of those of a run's models.
   std::int16_t first_layer = 0;  ///< Of those that a run builds.
   Modules tail{};
   int last_norm = -1;  ///< Of the tail, the norm that comes last.
@@ -59,9 +60,9 @@ struct Model {
   void base(Play& play, Stream& stream) const;
 };
 
-/// Builds the layers of `architecture` that `repetition` names. `student`: of a teacher, the model built before it,
-/// whose layers and names of modules come first.
+/// Builds the layers of `architecture` that `repetition` names. `before`: of models that have layers of their own, the
+/// one built before it, whose layers and names of modules come first. `owner`: what its modules' names begin with.
 Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition,
-                    std::unique_ptr<Policy> policy, const Model* student = nullptr);
+                    std::unique_ptr<Policy> policy, const Model* before = nullptr, const std::string& owner = {});
 
 }  // namespace oomplan::estimator

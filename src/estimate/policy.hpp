@@ -33,6 +33,11 @@ class Policy {
   /// Around model(**batch).
   virtual void enter_model(Torch&) {}
   virtual void leave_model(Torch&, std::initializer_list<Tensor*> /*outputs*/) {}
+  /// As enter_model(), of a pipeline's stage, whose input may ask for a gradient.
+  virtual Tensor enter_stage(Torch& torch, const Tensor& input) {
+    enter_model(torch);
+    return input;
+  }
   /// Around a block's forward function, and again around its recomputation: what goes in, what comes out.
   virtual Tensor enter_block(Torch&, int /*layer*/, const Tensor& input) { return input; }
   virtual Tensor leave_block(Torch&, int /*layer*/, const Tensor& output) { return output; }
@@ -56,6 +61,11 @@ class Policy {
   virtual void begin(Torch&, bool /*last*/) {}
   /// The end of backward.
   virtual void finish(Torch&) {}
+  /// The end of a pipeline's micro-batches, whose gradients are reduced together.
+  virtual void reduce(Torch&) {}
+  /// A pipeline has all that ops are given made whole, or given back.
+  virtual void unshard_all(Torch&) {}
+  virtual void reshard_all(Torch&) {}
   /// The optimizer's step, behind what clips gradients; the parameters have theirs.
   virtual void step(Torch& torch, Optimizer& optimizer, const OptimizerFacts& facts, const Parameters& parameters);
   /// A trained parameter that no backward pass reached, where the ranks stop at that; else null.

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <utility>
 
 #include "facts.hpp"
 #include "model.hpp"
+#include "pipeline/order.hpp"
 #include "play.hpp"
 #include "policies/policies.hpp"
 #include "repetition.hpp"
@@ -82,10 +85,37 @@ std::vector<RankKind> kinds_of_zero(const Parameters& parameters, std::int64_t r
   return {{name_of_shards(0, 1), 0, 1}, {name_of_shards(1, ranks), worst, ranks - 1}};
 }
 
+std::string name_of_rank(const estimator::PipelineShape& shape, std::int64_t rank) {
+  std::string out;
+  for (const std::int64_t stage : estimator::stages_of_rank(shape, rank)) {
+    const bool first = stage == 0;
+    const bool last = stage + 1 == shape.stages();
+    out += fmt::format("{}{}{}", out.empty() ? "" : ", ", stage, first ? " (embedding)" : last ? " (head)" : "");
+  }
+  return (shape.stages_each == 1 ? "stage " : "stages ") + out;
+}
+
+/// Each rank of a pipeline has other layers, or other micro-batches in flight. Of those that share its data, the first
+/// shard stands for all.
+Result<std::vector<RankKind>> kinds_of_pipeline(const TrainingPlan& plan, const Architecture& architecture) {
+  const estimator::PipelineShape shape = estimator::pipeline_shape(plan.mesh);
+  std::vector<std::pair<Bytes, RankKind>> kinds;
+  for (std::int64_t rank = 0; rank < shape.ranks; ++rank) {
+    const Result<Footprint> footprint = estimate_shard(plan, architecture, rank, Detail::peaks);
+    if (!footprint) return footprint.errors();
+    kinds.push_back({footprint->peak.total, {name_of_rank(shape, rank), rank, data_ranks(plan.mesh)}});
+  }
+  std::ranges::stable_sort(kinds, std::greater(), &std::pair<Bytes, RankKind>::first);
+  std::vector<RankKind> out;
+  for (auto& [peak, kind] : kinds) out.push_back(std::move(kind));
+  return out;
+}
+
 }  // namespace
 
 Result<std::vector<RankKind>> rank_kinds(const TrainingPlan& plan, const Architecture& architecture) {
   const MeshFacts& mesh = plan.mesh;
+  if (is_pipelined(mesh)) return kinds_of_pipeline(plan, architecture);
   const bool zero = mesh.sharding.value == Sharding::zero1 || mesh.sharding.value == Sharding::zero2;
   const bool alike = mesh.sharding.value != Sharding::fsdp2 && !(zero && mesh.world_size.value > 1);
   if (alike) return std::vector<RankKind>{{"all", 0, mesh.world_size.value}};

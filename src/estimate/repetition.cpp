@@ -47,10 +47,12 @@ Run longest_run(const Kinds& kinds) {
 }
 
 /// Of all models that are not built of the same architecture.
-std::vector<const Segment*> segments_of(const Architecture& architecture) {
+std::vector<const Segment*> segments_of(std::span<const Architecture> models) {
   std::vector<const Segment*> out;
-  for (const Architecture* a = &architecture; a != nullptr; a = a->teacher.get()) {
-    for (const Segment& s : a->body) out.push_back(&s);
+  for (const Architecture& model : models) {
+    for (const Architecture* a = &model; a != nullptr; a = a->teacher.get()) {
+      for (const Segment& s : a->body) out.push_back(&s);
+    }
   }
   return out;
 }
@@ -66,7 +68,7 @@ Kinds kinds_of(const Segment& segment, const ByNumber& by) {
     }
   };
   split(by.trained_layers != 0, [&](std::int64_t i) { return in_trained_layers(i, count, by.trained_layers); });
-  split(by.checkpoint_every > 1, [&](std::int64_t i) { return is_last_of(i, by.checkpoint_every); });
+  split(by.checkpointed.many > 1, [&](std::int64_t i) { return by.checkpointed.is(i); });
   split(!by.lora_layers.empty(), [&](std::int64_t i) { return std::ranges::count(by.lora_layers, i) > 0; });
   return out;
 }
@@ -85,17 +87,17 @@ Repetition::Repetition(int built, std::int64_t layers) {
   }
 }
 
-Repetition Repetition::whole_of(const Architecture& architecture) {
+Repetition Repetition::whole_of(std::span<const Architecture> models) {
   Repetition out;
   int segment = 0;
-  for (const Segment* s : segments_of(architecture)) out.add_each(segment++, 0, std::ssize(s->layers));
+  for (const Segment* s : segments_of(models)) out.add_each(segment++, 0, std::ssize(s->layers));
   return out;
 }
 
-Repetition Repetition::folded(const Architecture& architecture, const ByNumber& by_number) {
+Repetition Repetition::folded(std::span<const Architecture> models, const ByNumber& by_number) {
   Repetition out;
   int segment = 0;
-  for (const Segment* s : segments_of(architecture)) out.fold(segment++, *s, by_number);
+  for (const Segment* s : segments_of(models)) out.fold(segment++, *s, by_number);
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "oomplan/catalog/architecture.hpp"
@@ -12,22 +13,26 @@ namespace oomplan::estimator {
 struct Unit {
   int first = 0;  ///< Of the layers built.
   int layers = 1;
-  int segment = 0;          ///< Of the architecture's body, then of its teacher's.
+  int segment = 0;          ///< Of the first model's body, then of its teacher's, then of the next model's.
   std::int64_t number = 0;  ///< Of `first` among the layers of its segment; where repeated, of the first turn.
   std::int64_t times = 1;   ///< How many equal units of the model it stands for.
   bool of_loop = false;     ///< A turn of a loop within layer `number`.
 };
 
-/// Whether layer `number` is the last of so many, counted from the first layer on.
-constexpr bool is_last_of(std::int64_t number, std::int64_t many) { return many <= 1 || number % many == many - 1; }
+/// Of so many layers one, counted from the first layer on: the last of them, or the first.
+struct OneOf {
+  std::int64_t many = 1;
+  bool first = false;
+  constexpr bool is(std::int64_t number) const { return many <= 1 || number % many == (first ? 0 : many - 1); }
+};
 
 /// Whether layer `number` of so many is one of those that RecipeFacts::trained_layers names.
 bool in_trained_layers(std::int64_t number, std::int64_t layers, std::int64_t trained);
 
 /// What else than its kind makes a layer another one, by its number.
 struct ByNumber {
-  std::int64_t trained_layers = 0;          ///< As RecipeFacts has it.
-  std::int64_t checkpoint_every = 1;        ///< One in so many is checkpointed.
+  std::int64_t trained_layers = 0;  ///< As RecipeFacts has it.
+  OneOf checkpointed{};
   std::vector<std::int64_t> lora_layers{};  ///< Where it is not empty, they alone carry adapters.
 };
 
@@ -35,12 +40,16 @@ class Repetition {
  public:
   /// `built` of `layers` equal ones; where they are fewer, the middle one stands for those that are not built.
   Repetition(int built, std::int64_t layers);
-  /// Every layer is built.
-  static Repetition whole_of(const Architecture& architecture);
+  /// Every layer is built, of models one after the other.
+  static Repetition whole_of(std::span<const Architecture> models);
+  static Repetition whole_of(const Architecture& architecture) { return whole_of(std::span(&architecture, 1)); }
   /// Of each segment's longest run of equal periods five are built: two at each end, which may differ (the first has no
   /// gradient to give, the last hands on to the head), one in the middle for all the others, and its neighbours to
   /// check it by. Layers are alike where what is done by their number agrees too.
-  static Repetition folded(const Architecture& architecture, const ByNumber& by_number = {});
+  static Repetition folded(std::span<const Architecture> models, const ByNumber& by_number = {});
+  static Repetition folded(const Architecture& architecture, const ByNumber& by_number = {}) {
+    return folded(std::span(&architecture, 1), by_number);
+  }
 
   /// The turns of a loop within a layer built, a few of so many, numbered as layers built after all others.
   void add_loop(int layer, std::int64_t turns);

@@ -8,6 +8,8 @@
 #include "checks.hpp"
 #include "facts.hpp"
 #include "in_backward.hpp"
+#include "pipeline/parts.hpp"
+#include "pipeline/pipeline.hpp"
 #include "play.hpp"
 #include "policies/policies.hpp"
 #include "saving.hpp"
@@ -22,18 +24,26 @@ constexpr int fewest_rounds = 2;
 constexpr int most_rounds = 8;
 
 /// optimizer.zero_grad()
-void zero_gradients(Torch& t, const Model& model, const TrainingPlan& plan) {
+void zero_gradients(Torch& t, const Parameters& parameters, const TrainingPlan& plan) {
   if (!plan.optimizer.set_grads_to_none.value) return;
-  for (const Parameter& p : model.parameters) {
+  for (const Parameter& p : parameters) {
     Restore layer(t.recorder.scope.layer, std::int16_t{p.layer()});
     p.held->grad.reset();
   }
 }
 
-void optimizer_step(Torch& t, const Model& model, const TrainingPlan& plan, Optimizer& optimizer) {
+void optimizer_step(Torch& t, Policy& policy, const Parameters& parameters, const TrainingPlan& plan,
+                    Optimizer& optimizer) {
   t.recorder.mark(Phase::optimizer_step);
-  model.policy->step(t, optimizer, plan.optimizer, model.parameters);
+  policy.step(t, optimizer, plan.optimizer, parameters);
   t.recorder.mark(Phase::between);
+}
+
+/// Of all stages of a rank, which one optimizer steps.
+Parameters parameters_of(const std::vector<Cast>& stages) {
+  Parameters out;
+  for (const Cast& stage : stages) out.insert(out.end(), stage.model.parameters.begin(), stage.model.parameters.end());
+  return out;
 }
 
 bool any_gradient(const Parameters& parameters) {
@@ -144,12 +154,15 @@ bool leaves_what_it_found(const Recorder& recorder, std::size_t first) {
 /// The steps of a run, each the micro-batches of one length, the optimizer, and what lies between it and the next.
 class Steps {
  public:
-  Steps(Stage& stage, const Recipe& recipe, const Architecture& architecture, Optimizer& optimizer)
+  /// `pipeline`: what takes the micro-batches of a step, or null.
+  Steps(Stage& stage, const Recipe& recipe, const Architecture& architecture, Optimizer& optimizer, Pipeline* pipeline)
       : stage_(stage),
         recipe_(recipe),
         architecture_(architecture),
         optimizer_(optimizer),
-        micro_batches_(stage, recipe) {}
+        micro_batches_(stage, recipe),
+        pipeline_(pipeline),
+        of_stages_(pipeline == nullptr ? Parameters{} : parameters_of(stage.models())) {}
 
   void play() {
     const std::vector<std::int64_t>& lengths = stage_.plan().batch.lengths.value;
@@ -180,14 +193,16 @@ class Steps {
     const std::int64_t enough = stage_.model(Role::policy).policy->repeats() ? 2 : 3;
     const std::int64_t count = std::min(plan.batch.gradient_accumulation_steps.value, enough);
     const Model& model = stage_.model(Role::policy);
+    const Parameters& parameters = pipeline_ == nullptr ? model.parameters : of_stages_;
     const bool zeroes_first = stage_.facts().objective->in_loop;  // So that evaluation meets the gradients.
-    if (zeroes_first) zero_gradients(torch, model, plan);
-    if (recipe_.prepare != nullptr) prepare(length);
-    for (std::int64_t i = 0; i < count; ++i) micro_batches_.next(length, i + 1 == count);
+    if (zeroes_first) zero_gradients(torch, parameters, plan);
+    if (recipe_.prepare != nullptr && pipeline_ == nullptr) prepare(length);
+    if (pipeline_ != nullptr) pipeline_->step();
+    for (std::int64_t i = 0; i < count && pipeline_ == nullptr; ++i) micro_batches_.next(length, i + 1 == count);
     if (!plan.optimizer.in_backward.value) {
       hold_gradients(model);
-      optimizer_step(torch, model, plan, optimizer_);
-      if (!zeroes_first) zero_gradients(torch, model, plan);
+      optimizer_step(torch, *model.policy, parameters, plan, optimizer_);
+      if (!zeroes_first) zero_gradients(torch, parameters, plan);
     }
     if (torch.recorder.step == evaluated_after() && evaluates()) evaluate();
   }
@@ -227,8 +242,24 @@ class Steps {
   const Architecture& architecture_;
   Optimizer& optimizer_;
   MicroBatches micro_batches_;
+  Pipeline* pipeline_;
+  Parameters of_stages_;
   std::vector<Tensor> clipped_{};
 };
+
+/// The stages that a rank of a pipeline has.
+Diagnostics load_stages(Stage& stage, std::span<const Architecture> parts, const Repetition& repetition) {
+  stage.begin(Phase::load);
+  stage.models().reserve(parts.size());
+  for (const Architecture& part : parts) {
+    const Model* before = stage.models().empty() ? nullptr : &stage.models().back().model;
+    Result<Model> model =
+        build(stage.torch(), stage.facts(), part, repetition, policy_of_shard(stage.plan(), 0), before);
+    if (!model) return model.errors();
+    stage.models().push_back({Role::policy, std::move(*model)});
+  }
+  return {};
+}
 
 /// Loads what the recipe plays with.
 Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& architecture, const Repetition& repetition,
@@ -240,7 +271,7 @@ Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& archite
     Result<Model> model = build(
         stage.torch(), Stage::facts_of(role, stage.facts()), other ? *architecture.teacher : architecture, repetition,
         role == Role::policy ? policy_of_shard(stage.plan(), shard) : reference_policy(stage.plan(), shard),
-        other ? &stage.model(Role::policy) : nullptr);
+        other ? &stage.model(Role::policy) : nullptr, other ? "teacher" : "");
     if (!model) return model.errors();
     const bool by_llamafactory = stage.plan().framework.starts_with("llamafactory ");
     const bool all = stage.plan().framework.starts_with("llamafactory_v1 ");
@@ -291,8 +322,9 @@ void LeaveRun::operator()(Run* run) const {
   left_run.reset(run);
 }
 
-Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
+Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, std::span<const Architecture> parts,
                         const Repetition& repetition, std::int64_t shard, bool folds_loops) {
+  const Architecture& architecture = parts.front();
   RunPtr run(left_run ? left_run.release() : new Run);
   if (folds_loops) run->torch.loops.fold_after(repetition.built());
   run->torch.loss_parallel = facts.tensor_parallel.loss;
@@ -304,7 +336,10 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
     run->torch.unsloth = run->unsloth.get();
   }
   const Recipe& recipe = *find_recipe(name_of(plan.recipe.kind.value));
-  if (Diagnostics errors = load(stage, recipe, architecture, repetition, shard); !errors.empty()) return errors;
+  const bool pipelined = is_pipelined(plan.mesh);
+  Diagnostics errors =
+      pipelined ? load_stages(stage, parts, repetition) : load(stage, recipe, architecture, repetition, shard);
+  if (!errors.empty()) return errors;
   const bool by_trainer = plan.framework.find("transformers ") != std::string::npos;
   run->optimizer = make_optimizer(plan.optimizer.name.value, plan.optimizer.fp32_embedding_state.value, by_trainer);
   if (recipe.before != nullptr) recipe.before(stage);
@@ -312,7 +347,10 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Arch
   if (plan.optimizer.in_backward.value) {
     run->torch.gradient_hook = &in_backward.emplace(plan, stage.model(Role::policy).parameters);
   }
-  Steps(stage, recipe, architecture, *run->optimizer).play();
+  std::optional<Pipeline> pipeline;
+  if (pipelined) pipeline.emplace(stage, pipeline_shape(plan.mesh), shard, facts.width);
+  Steps(stage, recipe, architecture, *run->optimizer, pipeline ? &*pipeline : nullptr).play();
+  pipeline.reset();
   if (const Parameter* p = run->policy().policy->unreached()) return unreached_parameter(plan, *p);
   if (!is_countable(run->torch, architecture)) return too_large_batch(plan);
   return run;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "recipe.hpp"
@@ -29,9 +30,14 @@ struct LeaveRun {
 };
 using RunPtr = std::unique_ptr<Run, LeaveRun>;
 
-/// Plays `plan` on a rank that holds `shard`, with the model's layers as `repetition` builds them. `folds_loops`: of a
-/// long loop in a layer's code a few turns are played (torch/loops.hpp).
-Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& architecture,
+/// Plays `plan` on a rank that holds `shard`, with the model's layers as `repetition` builds them. `parts`: of a
+/// pipeline the stages of the rank `shard` (pipeline/parts.hpp), else the model alone. `folds_loops`: of a long loop in
+/// a layer's code a few turns are played (torch/loops.hpp).
+Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, std::span<const Architecture> parts,
                         const Repetition& repetition, std::int64_t shard = 0, bool folds_loops = false);
+inline Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, const Architecture& model,
+                               const Repetition& repetition, std::int64_t shard = 0, bool folds_loops = false) {
+  return play_run(plan, facts, std::span(&model, 1), repetition, shard, folds_loops);
+}
 
 }  // namespace oomplan::estimator

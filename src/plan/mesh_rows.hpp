@@ -31,6 +31,35 @@ inline constexpr std::array mesh_rows{
     fact<&Plan::mesh, &MeshFacts::loss_parallel, as::boolean>(
         "loss_parallel",
         {"each of them has the logits of its part of the vocabulary", {{{logits_and_loss, 2}}}, is_tensor_parallel}),
+    fact<&Plan::mesh, &MeshFacts::pipeline_parallel, as::positive>(
+        "pipeline_parallel",
+        {"GPUs that have some of the layers each, by `torch.distributed.pipelining`: the first stage has the embedding "
+         "too, the last one the last norm and the head. `world_size` is a multiple of it",
+         {{{weights, 5}, {activations, 4}}},
+         is_pipelined}),
+    fact<&Plan::mesh, &MeshFacts::pipeline_schedule, as::pipeline_schedule>(
+        "pipeline_schedule",
+        {"the order in which stages take micro-batches: `ScheduleGPipe`, `Schedule1F1B`, `ScheduleLoopedBFS`, "
+         "`ScheduleInterleaved1F1B`, `ScheduleInterleavedZeroBubble`, `ScheduleZBVZeroBubble`",
+         {{{activations, 5}}},
+         is_pipelined}),
+    fact<&Plan::mesh, &MeshFacts::pipeline_stages, as::positive>(
+        "pipeline_stages", {"stages of a GPU, of the schedules that take several", {}, is_pipelined}),
+    fact<&Plan::mesh, &MeshFacts::pipeline_layers, as::numbers>(
+        "pipeline_layers", {"how many layers each stage has, from the first on; none: stage i of n has those from "
+                            "round(i·L/n) to round((i+1)·L/n)",
+                            {},
+                            is_pipelined}),
+    fact<&Plan::mesh, &MeshFacts::pipeline_micro_batches, as::positive>(
+        "pipeline_micro_batches",
+        {"micro-batches that a step of the schedule is given at once, each of `micro_batch_size` rows",
+         {{{activations, 6}}},
+         is_pipelined}),
+    fact<&Plan::mesh, &MeshFacts::pipeline_outputs, as::boolean>(
+        "pipeline_outputs",
+        {"the last stage keeps the outputs of all micro-batches, and returns them in one (`return_outputs`)",
+         {{{logits_and_loss, 3}}},
+         is_pipelined}),
     fact<&Plan::mesh, &MeshFacts::sync_each, as::boolean>(
         "sync_each_micro_batch",
         {"gradients are reduced in each micro-batch, else only in the last before a step (`no_sync`, "

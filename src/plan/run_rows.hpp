@@ -308,9 +308,11 @@ inline constexpr std::array run_rows{
          {},
          [](const Plan& plan) { return checkpoints(plan) && plan.checkpointing.wrapped.value; }}),
     fact<&Plan::checkpointing, &CheckpointingFacts::every, as::positive>(
-        "checkpoint_every", {"of so many layers the last is checkpointed, and the others are not; 1: each layer is",
+        "checkpoint_every", {"of so many layers one is checkpointed, and the others are not; 1: each layer is",
                              {{{activations, 3}}},
-                             [](const Plan& plan) { return checkpoints(plan) && plan.checkpointing.every.value > 1; }}),
+                             skips_layers}),
+    fact<&Plan::checkpointing, &CheckpointingFacts::place, as::checkpoint_place>(
+        "checkpoint_place", {"which of so many layers that is, counted from the first on", {}, skips_layers}),
     fact<&Plan::checkpointing, &CheckpointingFacts::keeps, as::checkpoint_keeps>(
         "checkpoint_keeps", {"what a checkpointed layer keeps: its input, or beside it what attention kernels return "
                              "and every second matrix product, from the first on (torchtitan's selective `op`)",

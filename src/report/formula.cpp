@@ -181,6 +181,13 @@ std::string gathered(const Numbers& n) {
 }
 
 std::string communication(const Numbers& n) {
+  if (is_pipelined(n.plan.mesh)) {
+    const bool shared = n.plan.mesh.sharding.value != Sharding::none;
+    return fmt::format(
+        "buffers in which a stage receives activations and gradients of {} micro-batches ({} × {} hidden each){}",
+        n.plan.mesh.pipeline_micro_batches.value, n.tokens_text(), with_separators(n.hidden()),
+        shared ? ", and in which ranks reduce their gradients" : "");
+  }
   return fmt::format("buffers in which {} ranks reduce their gradients ({})", n.plan.mesh.world_size.value,
                      sharding_names.at(static_cast<std::size_t>(n.plan.mesh.sharding.value)));
 }

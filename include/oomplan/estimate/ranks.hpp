@@ -8,15 +8,17 @@
 
 #include "oomplan/catalog/architecture.hpp"
 #include "oomplan/core/result.hpp"
-#include "oomplan/estimate/footprint.hpp"
+#include "oomplan/estimate/estimate.hpp"
 #include "oomplan/plan/plan.hpp"
 
 namespace oomplan {
 
 /// Ranks whose tensors are alike.
 struct RankKind {
-  std::string name{};      ///< "all"; by the shards that they hold: "shards 0 to 2", "shard 3".
-  std::int64_t shard = 0;  ///< The first of those.
+  /// "all"; by the shards that they hold: "shards 0 to 2", "shard 3"; of a pipeline by its stages: "stage 0
+  /// (embedding)".
+  std::string name{};
+  std::int64_t shard = 0;  ///< The first of those; of a pipeline its rank.
   std::int64_t count = 1;  ///< Ranks.
 
   friend bool operator==(const RankKind&, const RankKind&) = default;
@@ -30,11 +32,13 @@ struct RankAnswer {
 };
 
 /// The kinds of a plan that estimate() takes. The first holds the most, and is the one whose footprint estimate()
-/// gives: DDP's ranks are all alike; FSDP2 cuts dimension 0 of each parameter into as many chunks as ranks, of which
-/// the last are shorter or empty where they do not divide it. Errors as estimate().
+/// gives: DDP's ranks are all alike, those of a pipeline are one kind each; FSDP2 cuts dimension 0 of each parameter
+/// into as many chunks as ranks, of which the last are shorter or empty where they do not divide it. Errors as
+/// estimate().
 Result<std::vector<RankKind>> rank_kinds(const TrainingPlan& plan, const Architecture& architecture);
 
-/// estimate() with every detail, of the ranks that hold `shard`.
-Result<Footprint> estimate_shard(const TrainingPlan& plan, const Architecture& architecture, std::int64_t shard);
+/// estimate(), of the ranks that hold `shard`.
+Result<Footprint> estimate_shard(const TrainingPlan& plan, const Architecture& architecture, std::int64_t shard,
+                                 Detail detail = Detail::events);
 
 }  // namespace oomplan

@@ -123,6 +123,9 @@ inline constexpr auto head = choice<HeadKind, head_names>(
     "question_answering, multiple_choice");
 inline constexpr auto sharding =
     choice<Sharding, sharding_names>("one of none, ddp, fsdp2, fsdp1, zero1, zero2, zero3");
+inline constexpr auto pipeline_schedule = choice<PipelineSchedule, pipeline_schedule_names>(
+    "one of gpipe, 1f1b, looped_bfs, interleaved_1f1b, interleaved_zero_bubble, zbv_zero_bubble");
+inline constexpr auto checkpoint_place = choice<CheckpointPlace, checkpoint_place_names>("one of last, first");
 inline constexpr auto quant_storage = choice<QuantStorage, quant_storage_names>("one of uint8, bf16, fp16, fp32");
 inline constexpr auto shard_units =
     choice<ShardUnits, shard_units_names>("one of blocks, accelerate, adapters, torchtitan, llamafactory");

@@ -50,13 +50,31 @@ inline constexpr std::array<std::string_view, 4> mixed_dtype_names{"as_held", "f
 enum class BackwardPrefetch : std::uint8_t { none, pre, post };
 inline constexpr std::array<std::string_view, 3> backward_prefetch_names{"none", "pre", "post"};
 
+/// In which order stages of a model take micro-batches (torch.distributed.pipelining): forward of all and then backward
+/// of all; of each stage in turn (looped_bfs, of several stages a rank); one forward, one backward, of one stage a rank
+/// or of several; with backward parted into that of inputs and that of weights, of stages in turn or there and back.
+enum class PipelineSchedule : std::uint8_t { gpipe, one_f_one_b, looped_bfs, interleaved, zero_bubble, zbv };
+inline constexpr std::array<std::string_view, 6> pipeline_schedule_names{
+    "gpipe", "1f1b", "looped_bfs", "interleaved_1f1b", "interleaved_zero_bubble", "zbv_zero_bubble"};
+/// Whether a rank may have several stages.
+constexpr bool has_many_stages(PipelineSchedule schedule) { return schedule >= PipelineSchedule::looped_bfs; }
+/// Whether the gradients of weights are made apart from those of inputs.
+constexpr bool parts_backward(PipelineSchedule schedule) { return schedule >= PipelineSchedule::zero_bubble; }
+
 /// The ranks that train one model, and how they share it.
 struct MeshFacts {
   Setting<std::int64_t> world_size{};  ///< Processes, a GPU each.
   Setting<Sharding> sharding{};
-  Setting<std::int64_t> tensor_parallel{};  ///< Ranks that share each matrix of a block; 1: none do.
-  Setting<bool> sequence_parallel{};        ///< Each of them has its part of the tokens between the matrices.
-  Setting<bool> loss_parallel{};            ///< Each of them has the logits of its part of the vocabulary.
+  Setting<std::int64_t> tensor_parallel{};    ///< Ranks that share each matrix of a block; 1: none do.
+  Setting<bool> sequence_parallel{};          ///< Each of them has its part of the tokens between the matrices.
+  Setting<bool> loss_parallel{};              ///< Each of them has the logits of its part of the vocabulary.
+  Setting<std::int64_t> pipeline_parallel{};  ///< Ranks that have some of the layers each; 1: all have all.
+  Setting<PipelineSchedule> pipeline_schedule{};
+  Setting<std::int64_t> pipeline_stages{};  ///< Of a rank: parts of the model, each of consecutive layers.
+  /// The layers of each stage, in their order; none: as evenly as may be.
+  Setting<std::vector<std::string>> pipeline_layers{};
+  Setting<std::int64_t> pipeline_micro_batches{};  ///< That a step of the schedule is given at once.
+  Setting<bool> pipeline_outputs{};                ///< The last stage's are kept and returned (return_outputs).
   Setting<bool> sync_each{};  ///< Gradients are reduced in every micro-batch, else in the last before a step (no_sync).
   Setting<std::int64_t> ddp_bucket_mib{};  ///< DDP's bucket_cap_mb.
   Setting<bool> ddp_bucket_views{};        ///< DDP's gradient_as_bucket_view.
@@ -97,10 +115,14 @@ struct MeshFacts {
   friend bool operator==(const MeshFacts&, const MeshFacts&) = default;
 };
 
-/// Ranks that hold the same part of each matrix, which data are spread over; 0 where the ranks of tensor parallelism
-/// are more than there are.
+/// Whether ranks have some of the layers each.
+inline bool is_pipelined(const MeshFacts& mesh) { return mesh.pipeline_parallel.value > 1; }
+
+/// Ranks that hold the same layers and the same part of each matrix, which data are spread over; 0 where the ranks that
+/// share one model are more than there are.
 inline std::int64_t data_ranks(const MeshFacts& mesh) {
-  return mesh.world_size.value / std::max<std::int64_t>(mesh.tensor_parallel.value, 1);
+  const auto of = [](const Setting<std::int64_t>& ranks) { return std::max<std::int64_t>(ranks.value, 1); };
+  return mesh.world_size.value / of(mesh.tensor_parallel) / of(mesh.pipeline_parallel);
 }
 
 /// Whether each rank holds all of the model and of the optimizer's state, which nothing shards.

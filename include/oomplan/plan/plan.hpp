@@ -361,10 +361,15 @@ inline constexpr std::array<std::string_view, 5> offload_names{"none", "streamed
 enum class CheckpointKeeps : std::uint8_t { inputs, products };
 inline constexpr std::array<std::string_view, 2> checkpoint_keeps_names{"inputs", "products"};
 
+/// Which of so many layers is checkpointed, counted from the first on.
+enum class CheckpointPlace : std::uint8_t { last, first };
+inline constexpr std::array<std::string_view, 2> checkpoint_place_names{"last", "first"};
+
 struct CheckpointingFacts {
   Setting<bool> on{};
   Setting<bool> reentrant{};
-  Setting<std::int64_t> every{};  ///< Of so many layers the last is checkpointed; 1: each.
+  Setting<std::int64_t> every{};  ///< Of so many layers one is checkpointed; 1: each.
+  Setting<CheckpointPlace> place{};
   Setting<CheckpointKeeps> keeps{};
   Setting<bool> early_stop{};  ///< Recomputing ends with the last tensor that backward needs.
   Setting<bool> wrapped{};     ///< By torch's checkpoint_wrapper around blocks, of which the model knows nothing.

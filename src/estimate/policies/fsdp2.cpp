@@ -61,6 +61,13 @@ class Fsdp2 final : public Policy, NodeHook {
     groups_.pre_forward(t, root());
   }
 
+  Tensor enter_stage(Torch& t, const Tensor& input) override {
+    in_model_ = true;
+    const Tensor cast = as_input(t, input);
+    groups_.pre_forward(t, root());
+    return register_post_backward_hook(t, root(), cast);
+  }
+
   /// transformers 5.23 checkpoints a layer's forward function (modeling_layers.py: GradientCheckpointingLayer).
   /// torchtitan shards what checkpoint_wrapper has made of a block.
   bool stands_around_checkpoints(bool reentrant) const override {
@@ -156,6 +163,21 @@ class Fsdp2 final : public Policy, NodeHook {
     Restore gathers(t.recorder.scope.bucket, Bucket::communication);
     for (const std::size_t number : places_.order) groups_.finish(t, *units_[number]);
     groups_.finish();
+  }
+
+  /// torch/distributed/pipelining/stage.py: perform_reduce_grad
+  void reduce(Torch& t) override {
+    groups_.begin_reduction();
+    for (const std::size_t number : places_.order) groups_.reduce(t, *units_[number]);
+    finish(t);
+  }
+
+  void unshard_all(Torch& t) override {
+    for (const std::size_t number : places_.order) groups_.gather(t, *units_[number]);
+  }
+
+  void reshard_all(Torch&) override {
+    for (const std::size_t number : places_.order) groups_.give_back(*units_[number]);
   }
 
   /// The hooks on what the model returns: the root's, and then that of a unit whose forward it completed.

@@ -237,15 +237,24 @@ void Fsdp2Groups::unshard_now(Torch& t, Fsdp2Group& group) {
   wait_for_unshard(t, group);
 }
 
+void Fsdp2Groups::give_back(Fsdp2Group& group) { to_sharded(group); }
+
 void Fsdp2Groups::begin(bool last) {
-  reduce_grads_ = mesh_.sync_each.value || last;
-  reshard_after_backward_ = mesh_.fsdp_reshard_unreduced.value || last;
+  const bool pipelined = is_pipelined(mesh_);
+  reduce_grads_ = !pipelined && (mesh_.sync_each.value || last);
+  reshard_after_backward_ = !pipelined && (mesh_.fsdp_reshard_unreduced.value || last);
+}
+
+void Fsdp2Groups::reduce(Torch& t, Fsdp2Group& group) {
+  Restore in_layer(t.recorder.scope.layer, layer_of(group));
+  post_backward(t, group);
 }
 
 void Fsdp2Groups::finish(Torch& t, Fsdp2Group& group) {
   Restore in_layer(t.recorder.scope.layer, layer_of(group));
   if (group.state != Fsdp2Group::State::post_backward) post_backward(t, group);
   group.state = Fsdp2Group::State::idle;
+  if (!is_last_backward()) return;
   group.all_reduced.reset();
   group.gathered.reset();
   group.gathering = false;
@@ -254,6 +263,7 @@ void Fsdp2Groups::finish(Torch& t, Fsdp2Group& group) {
 }
 
 void Fsdp2Groups::finish() {
+  if (!is_last_backward()) return;
   post_forward_order_.clear();
   reduce_scatter_state_.reset();
 }

@@ -67,8 +67,15 @@ class Fsdp2Groups {
   /// The root's forward is over: nothing waits for the last copy out (_post_forward).
   void end_forward() { all_gather_state_.reset(); }
 
-  /// Of a micro-batch: whether its gradients are reduced, and what is whole is given back.
+  /// FSDPModule.unshard(async_op=True), which the next forward or backward pass waits for, and reshard().
+  void gather(Torch& t, Fsdp2Group& group) { unshard(t, group); }
+  static void give_back(Fsdp2Group& group);
+
+  /// Of a micro-batch: whether its gradients are reduced, and what is whole is given back. Of a pipeline's neither is,
+  /// before all are through.
   void begin(bool last);
+  void begin_reduction() { reduce_grads_ = reshard_after_backward_ = true; }
+  void reduce(Torch& t, Fsdp2Group& group);
   void pre_backward(Torch& t, Fsdp2Group& group);
   void post_backward(Torch& t, Fsdp2Group& group);
   /// _root_post_backward_final_callback, of each group and then of what they share.
@@ -76,6 +83,8 @@ class Fsdp2Groups {
   void finish();
 
  private:
+  /// FSDPModule.set_is_last_backward
+  bool is_last_backward() const { return !is_pipelined(mesh_) || reduce_grads_; }
   std::int64_t padded_elements(const Fsdp2Parameter& m) const;
   std::int64_t gathered_elements(const Fsdp2Parameter& m) const;
   void unshard(Torch& t, Fsdp2Group& group);

@@ -221,14 +221,16 @@ void Torch::backward_from(const Tensor& root, Tensor gradient, std::span<std::pa
   }
   if (root->grad_fn->dependencies == 0) ready_.push_back(root->grad_fn.get());
   std::make_heap(ready_.begin(), ready_.end(), is_later);
-  while (!ready_.empty()) {
-    std::pop_heap(ready_.begin(), ready_.end(), is_later);
-    Node* n = ready_.back();
-    ready_.pop_back();
-    evaluate(*n);
-  }
+  while (!ready_.empty()) evaluate(*pop_ready());
   ready_ = std::move(outer_queue);
   if (offload != nullptr) offload->ended(visit);
+}
+
+Node* Torch::pop_ready() {
+  std::pop_heap(ready_.begin(), ready_.end(), is_later);
+  Node* out = ready_.back();
+  ready_.pop_back();
+  return out;
 }
 
 void Torch::evaluate(Node& node) {
@@ -249,11 +251,11 @@ void Torch::evaluate(Node& node) {
   if (offload != nullptr) offload->ran(node);
   validate(node, grads);
   for (Tensor& g : grads.in) g.reset();
-  for (int i = 0; i < node.saved_count; ++i) node.saved[static_cast<std::size_t>(i)].clear();
+  for (int i = 0; i < node.saved_count && !retains_; ++i) node.saved[static_cast<std::size_t>(i)].clear();
   for (int i = 0; i < node.next_count; ++i) {
     Edge& edge = node.next[static_cast<std::size_t>(i)];
     Node* next = edge.node.get();
-    if (next == nullptr) continue;
+    if (!node.needs(i)) continue;
     add_to_buffer(*next, edge.input_nr, std::move(grads.out[static_cast<std::size_t>(i)]));
     if (--next->dependencies != 0) continue;
     ready_.push_back(next);

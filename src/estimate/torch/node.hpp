@@ -43,6 +43,15 @@ class NodeHook {
   ~NodeHook() = default;
 };
 
+/// Is told what each node of a pass is given before it runs (Node.register_prehook).
+class NodeWatch {
+ public:
+  virtual void given(const Node& node) = 0;
+
+ protected:
+  ~NodeWatch() = default;
+};
+
 struct Node {
   Torch* torch = nullptr;
   int refs = 0;
@@ -72,9 +81,12 @@ struct Node {
   // The engine's, during one backward.
   int dependencies = 0;
   std::uint32_t visit = 0;
+  unsigned skipped = 0;  ///< Of the edges, by their bits, those that a pass for some leaves alone does not take.
   std::array<Tensor, 8> buffer{};
 
-  bool needs(int input) const { return bool(next[static_cast<std::size_t>(input)].node); }
+  bool needs(int input) const {
+    return bool(next[static_cast<std::size_t>(input)].node) && (skipped >> static_cast<unsigned>(input) & 1U) == 0;
+  }
 };
 
 void free_node(Node* node);

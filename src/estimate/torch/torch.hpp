@@ -68,6 +68,13 @@ class GradientHook {
   ~GradientHook() = default;
 };
 
+/// An output of a node and the gradient that it is given.
+struct GradientRoot {
+  NodeRef node{};
+  int output_nr = 0;
+  Tensor gradient{};
+};
+
 class Torch {
  public:
   Torch() = default;
@@ -191,6 +198,9 @@ class Torch {
   void backward_from(const Tensor& root, Tensor gradient);
   /// From several roots at once, each with its gradient; one may have come of what another was made of.
   void backward_from(const Tensor& root, Tensor gradient, std::span<std::pair<Tensor, Tensor>> others);
+  /// torch.autograd.grad: of `leaves` alone, which keep theirs. `retains`: nodes let go of nothing that they saved.
+  std::vector<Tensor> gradients_of(const std::vector<GradientRoot>& roots, const std::vector<Tensor>& leaves,
+                                   bool retains, NodeWatch* watch);
   /// Runs `forward` so that what it saves is recomputed in backward. `tracked`: tensors within `forward` that stand
   /// beside `input` among its arguments.
   Tensor checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, CheckpointStyle style,
@@ -272,6 +282,7 @@ class Torch {
   void count_dependencies(Node* from, std::uint32_t visit);
   void take_gradient(const Tensor& leaf, const Tensor& gradient);
   void evaluate(Node& node);
+  Node* pop_ready();
   void add_to_buffer(Node& node, int nr, Tensor gradient);
   void validate(Node& node, Grads& grads);
   NodeRef accumulator_of(const Tensor& leaf);
@@ -313,6 +324,7 @@ class Torch {
   std::uint32_t visit_ = 0;
   std::vector<Node*> ready_{};
   Node* running_ = nullptr;
+  bool retains_ = false;     ///< The pass at work is one that retains the graph.
   std::uint32_t graph_ = 0;  ///< The number of the backward pass at work.
 
   std::optional<DType> autocast_{};

@@ -49,8 +49,9 @@ std::string limits_section(const Report& report, const ViewOptions& options) {
     out += " Nor are columns of outliers, which LLM.int8() keeps beside its inputs: their number depends on the model.";
   }
   if (report.found.fits.empty()) out += " Without --gpu also the CUDA context and cuBLAS's workspaces.";
-  const bool alone = !report.found.plan || (report.found.plan->mesh.sharding.value == Sharding::none &&
-                                            report.found.plan->mesh.tensor_parallel.value <= 1);
+  const bool alone = !report.found.plan ||
+                     (report.found.plan->mesh.sharding.value == Sharding::none &&
+                      report.found.plan->mesh.tensor_parallel.value <= 1 && !is_pipelined(report.found.plan->mesh));
   if (alone) {
     out += " ONE GPU: on several, data parallel training holds another copy of the trained gradients.";
   }

@@ -178,9 +178,11 @@ std::string ranks_line(const Report& report, const ViewOptions& options) {
   const std::vector<RankAnswer>& ranks = report.found.ranks;
   if (ranks.size() < 2) return {};
   std::string out = "of the rank that needs most (" + ranks.front().kind.name + "); tensors of the others:";
-  for (std::size_t i = 1; i < ranks.size(); ++i) {
+  constexpr std::size_t most_told = 4;
+  for (std::size_t i = 1; i < std::min(ranks.size(), most_told); ++i) {
     out += fmt::format("{} {} in {}", i == 1 ? "" : ",", oomplan::to_text(ranks[i].peak.tensors()), ranks[i].kind.name);
   }
+  if (ranks.size() > most_told) out += fmt::format(", and {} kinds more", ranks.size() - most_told);
   return wrapped_line(out, options);
 }
 
