@@ -63,9 +63,7 @@ Tensor Torch::reentrant(const Tensor& input, CheckpointFrame& frame) {
   const Tensor none;
   const auto tracked = [&](std::size_t i) { return i < frame.tracked.size() ? frame.tracked[i] : &none; };
   NodeRef node = record("CheckpointFunctionBackward", {&input, tracked(0), tracked(1), tracked(2)}, reentrant_backward);
-  // A pass without gradients counts too where its input asks for one: that of the first layer.
-  const int buffer = unsloth != nullptr && input->requires_grad ? unsloth->leave(input) : -1;
-  if (node) frame.buffer = buffer;
+  if (node && unsloth != nullptr) frame.buffer = unsloth->leave(input);
   if (frame.buffer < 0) {
     save(node, 0, input);
   } else {

@@ -276,11 +276,18 @@ void plan_rows(const Arguments& args, const Input* collator, Draft& draft, const
 }
 
 /// rl.py: an SFTTrainer that is given an eval_dataset has the model return its logits while it evaluates.
-void plan_evaluation(const Arguments& args, bool has_rows, Draft& draft) {
-  Setting<bool>& evaluates = draft.plan.evaluation.evaluates;
+/// `row`: the tokens of one.
+void plan_evaluation(const Arguments& args, bool has_rows, std::int64_t row, Draft& draft) {
+  EvaluationFacts& evaluation = draft.plan.evaluation;
+  Setting<bool>& evaluates = evaluation.evaluates;
   const auto strategy = args.get<std::string>("eval_strategy");
   const bool asks = (strategy.value && *strategy.value != "no") || args.on("eval_on_start");
   evaluates = {asks && has_rows, strategy.value ? strategy.origin : own("its SFTConfig")};
+  if (!evaluates.value || evaluation.rows.value == 1) return;
+  if (draft.plan.batch.joined.value == 0) return gap(draft, "evaluation of padded rows by Unsloth", "eval_strategy", strategy.origin);
+  evaluation.length = {saturating_mul(row, evaluation.rows.value), evaluation.rows.origin};
+  derive(evaluation.length.origin, "the tokens of these rows, joined into one");
+  evaluation.rows.value = 1;
 }
 
 // ---- What runs -----------------------------------------------------------------------------------------------------
@@ -354,8 +361,9 @@ Draft read(const Inputs& given, const Document& document) {
   note_left_out(args, draft);
   const bool trainer_checkpoints = plan_checkpointing(args, plain, draft);
   plan_length(args, draft, document);
+  const std::int64_t row = plan.batch.sequence_length.value;
   if (!is_of_pairs(args)) plan_rows(args, collator == given.end() ? nullptr : &*collator, draft, document);
-  plan_evaluation(args, has_rows, draft);
+  plan_evaluation(args, has_rows, row, draft);
   note_other_config(args, plain, trainer_checkpoints, draft);
   plan_pairs(args, draft);
   trainer::plan_optimizer(args, plan);
