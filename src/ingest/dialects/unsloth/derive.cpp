@@ -334,6 +334,12 @@ void plan_pairs(const Arguments& args, Draft& draft) {
   plan.recipe.reference = {Reference::adapter_off, trainer};
 }
 
+/// trainer.py: _create_unsloth_optimizer, which unlike transformers' Trainer has bitsandbytes keep no state in fp32.
+void plan_embedding_state(const Arguments& args, TrainingPlan& plan) {
+  const auto rate = args.get<double>("embedding_learning_rate");
+  if (rate.value && trainer_of(args) == "UnslothTrainer") plan.optimizer.fp32_embedding_state = {false, rate.origin};
+}
+
 Draft read(const Inputs& given, const Document& document) {
   Draft draft;
   const auto collator = std::ranges::find_if(given, is_padding_collator);
@@ -367,6 +373,7 @@ Draft read(const Inputs& given, const Document& document) {
   note_other_config(args, plain, trainer_checkpoints, draft);
   plan_pairs(args, draft);
   trainer::plan_optimizer(args, plan);
+  plan_embedding_state(args, plan);
   trainer::plan_clipping(args, plan.optimizer.clip_gradients);
   if (called == inputs.end())
     gap(draft, "training of all weights by Unsloth", "loader", args.get<std::string>("loader").origin);
