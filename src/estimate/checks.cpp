@@ -80,7 +80,8 @@ void check_offload(const TrainingPlan& plan, const Architecture& architecture, D
     errors.push_back(unmodelled("activation offloading " + what + " is not modelled yet", offload.origin));
   };
   const bool of_others = plan.kernels.unsloth.value == UnslothLayers::none;
-  if (of_others && plan.recipe.kind.value != RecipeKind::supervised) cannot("in " + std::string(name_of(plan.recipe.kind.value)));
+  if (of_others && plan.recipe.kind.value != RecipeKind::supervised)
+    cannot("in " + std::string(name_of(plan.recipe.kind.value)));
   const bool copies = plan.mesh.sharding.value == Sharding::ddp && plan.adapter.kind.value == Adapter::lora;
   if (plan.mesh.sharding.value != Sharding::none && !copies) cannot("of a sharded model");
   // A run of Falcon Mamba took 6 % more than is played.

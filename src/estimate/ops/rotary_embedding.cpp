@@ -98,11 +98,11 @@ class RotaryEmbedding final : public Module {
 
   std::int64_t half_;
   std::size_t span_;
-  bool in_fp32_;  ///< Left in fp32, as OLMo 2's.
-  bool complex_;  ///< Of complex numbers, as DeepSeek-V2's and Llama 4's.
-  bool halved_;   ///< As wide as half a head, as gpt-oss has them.
+  bool in_fp32_;    ///< Left in fp32, as OLMo 2's.
+  bool complex_;    ///< Of complex numbers, as DeepSeek-V2's and Llama 4's.
+  bool halved_;     ///< As wide as half a head, as gpt-oss has them.
   bool from_host_;  ///< Unsloth's tables of it are made on the host and stay in fp32, as Gemma's.
-  bool there_;    ///< position_embedding_type: "rope", as Granite's hybrids may lack it; use_mem_rope of Zamba-2.
+  bool there_;      ///< position_embedding_type: "rope", as Granite's hybrids may lack it; use_mem_rope of Zamba-2.
   Tensor inverse_frequencies_{};
   Tensor original_{};
   std::int64_t most_ = 0;                  ///< Under Unsloth: the positions that the config names,

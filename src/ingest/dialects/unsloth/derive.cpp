@@ -209,9 +209,8 @@ void note_other_config(const Arguments& args, const Inputs& inputs, bool checkpo
   constexpr std::array<std::string_view, 2> others{"TrainingArguments", "UnslothTrainingArguments"};
   const auto config = args.get<std::string>("config");
   if (!config.value || std::ranges::count(others, *config.value) == 0) return;
-  for (const std::string_view key :
-       {"per_device_train_batch_size", "gradient_accumulation_steps", "optim", "gradient_checkpointing",
-        "per_device_eval_batch_size"}) {
+  for (const std::string_view key : {"per_device_train_batch_size", "gradient_accumulation_steps", "optim",
+                                     "gradient_checkpointing", "per_device_eval_batch_size"}) {
     if (key == "per_device_eval_batch_size" && !draft.plan.evaluation.evaluates.value) continue;
     const bool given = std::ranges::count(inputs, key, &Input::key) > 0;
     if (given || (!checkpoints && key == "gradient_checkpointing")) continue;
@@ -283,8 +282,9 @@ void plan_evaluation(const Arguments& args, bool has_rows, std::int64_t row, Dra
   const auto strategy = args.get<std::string>("eval_strategy");
   const bool asks = (strategy.value && *strategy.value != "no") || args.on("eval_on_start");
   evaluates = {asks && has_rows, strategy.value ? strategy.origin : own("its SFTConfig")};
-  if (!evaluates.value || evaluation.rows.value == 1) return;
-  if (draft.plan.batch.joined.value == 0) return gap(draft, "evaluation of padded rows by Unsloth", "eval_strategy", strategy.origin);
+  if (!evaluates.value) return;
+  if (draft.plan.batch.joined.value == 0)
+    return gap(draft, "evaluation of padded rows by Unsloth", "eval_strategy", strategy.origin);
   evaluation.length = {saturating_mul(row, evaluation.rows.value), evaluation.rows.origin};
   derive(evaluation.length.origin, "the tokens of these rows, joined into one");
   evaluation.rows.value = 1;
@@ -312,8 +312,8 @@ void plan_trainer(const Arguments& args, Draft& draft) {
   }
 }
 
-/// DPOTrainer and ORPOTrainer of trl 0.22.2, which are given the model's logits. Their rows are padded pairs, as long as
-/// the trainer's own limit.
+/// DPOTrainer and ORPOTrainer of trl 0.22.2, which are given the model's logits. Their rows are padded pairs, as long
+/// as the trainer's own limit.
 void plan_pairs(const Arguments& args, Draft& draft) {
   if (!is_of_pairs(args)) return;
   TrainingPlan& plan = draft.plan;
@@ -328,7 +328,8 @@ void plan_pairs(const Arguments& args, Draft& draft) {
   const auto padding_free = args.get<bool>("padding_free");
   if (is(padding_free, true)) gap(draft, "pairs in one row", "padding_free", padding_free.origin);
   plan.batch.joined = {0, trainer};
-  if (plan.evaluation.evaluates.value) gap(draft, "evaluation of pairs", "eval_strategy", plan.evaluation.evaluates.origin);
+  if (plan.evaluation.evaluates.value)
+    gap(draft, "evaluation of pairs", "eval_strategy", plan.evaluation.evaluates.origin);
   if (!dpo) return;
   plan.recipe.outputs_kept = {true, trainer};
   plan.recipe.reference = {Reference::adapter_off, trainer};
