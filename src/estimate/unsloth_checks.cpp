@@ -1,5 +1,7 @@
 #include "unsloth_checks.hpp"
 
+#include <algorithm>
+
 #include "weight_checks.hpp"
 
 namespace oomplan::estimator {
@@ -46,6 +48,9 @@ void check_unsloth(const TrainingPlan& plan, const Architecture& architecture, D
   }
   if (embedding && architecture.tied_embeddings) {
     cannot("a trained embedding by Unsloth that is tied to the head", adapter.modules_to_save.origin);
+  }
+  if (architecture.tied_embeddings && std::ranges::count(adapter.targets.value, "lm_head") > 0) {
+    cannot("LoRA by Unsloth on a head that is tied to the embedding", adapter.targets.origin);
   }
   if (plan.quantization.kind.value == Quantization::int8) {
     cannot("8-bit weights under Unsloth", plan.quantization.kind.origin);
