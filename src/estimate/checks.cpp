@@ -80,7 +80,9 @@ void check_offload(const TrainingPlan& plan, const Architecture& architecture, D
   const auto cannot = [&](const std::string& what) {
     errors.push_back(unmodelled("activation offloading " + what + " is not modelled yet", offload.origin));
   };
-  if (plan.recipe.kind.value != RecipeKind::supervised) cannot("in " + std::string(name_of(plan.recipe.kind.value)));
+  const bool of_others = plan.kernels.unsloth.value == UnslothLayers::none;
+  if (of_others && plan.recipe.kind.value != RecipeKind::supervised)
+    cannot("in " + std::string(name_of(plan.recipe.kind.value)));
   const bool copies = plan.mesh.sharding.value == Sharding::ddp && plan.adapter.kind.value == Adapter::lora;
   if (plan.mesh.sharding.value != Sharding::none && !copies) cannot("of a sharded model");
   // A run of Falcon Mamba took 6 % more than is played.
@@ -318,8 +320,8 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
   if (whole && has_liger_layers(k)) {
     cannot(fmt::format("{} with Liger's kernels", name_of(kind)), k.liger_rms_norm.origin);
   }
-  // Axolotl gives the trainer a model that is loaded, adapter and all.
-  const bool loaded = k.patched_log_softmax.value;
+  // Axolotl and Unsloth's scripts give the trainer a model that is loaded, adapter and all.
+  const bool loaded = k.patched_log_softmax.value || k.unsloth.value != UnslothLayers::none;
   if (kind == RecipeKind::reference_free && plan.quantization.kind.value != Quantization::none && !loaded) {
     cannot("a quantized model in ORPO or CPO", plan.quantization.kind.origin);
   }

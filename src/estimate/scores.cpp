@@ -137,6 +137,7 @@ Out by_reference(Stage& stage, const Facts& policy_facts, const ScoredRows& rows
   Facts facts = other ? Stage::facts_of(role, policy_facts) : policy_facts;
   facts.adapters_off = true;
   facts.checkpointing = facts.router_loss = false;
+  if (stage.torch().unsloth != nullptr) stage.torch().unsloth->count();
   Restore no_grad(stage.torch().grad_enabled, false);
   if (stage.torch().recorder.scope.phase != Phase::evaluation) stage.begin(Phase::reference);
   ScoredRows batch = rows;

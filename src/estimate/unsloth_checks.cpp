@@ -1,5 +1,7 @@
 #include "unsloth_checks.hpp"
 
+#include <algorithm>
+
 #include "weight_checks.hpp"
 
 namespace oomplan::estimator {
@@ -19,7 +21,8 @@ void check_unsloth(const TrainingPlan& plan, const Architecture& architecture, D
   if (!architecture.unsloth) {
     cannot("training of " + architecture.model_type + " models by Unsloth", plan.model.name.origin);
   }
-  if (!fused) cannot("another loss over Unsloth's layers", plan.recipe.loss.origin);
+  const bool pairs = plan.recipe.kind.value == RecipeKind::reference_free || plan.recipe.kind.value == RecipeKind::dpo;
+  if (fused == pairs) cannot("another loss over Unsloth's layers", plan.recipe.loss.origin);
   const Offload offload = plan.checkpointing.offload.value;
   if (offload != Offload::none && !buffered) {
     cannot("this activation_offload under Unsloth's layers", plan.checkpointing.offload.origin);
@@ -27,8 +30,8 @@ void check_unsloth(const TrainingPlan& plan, const Architecture& architecture, D
   if (plan.checkpointing.on.value && !plan.checkpointing.reentrant.value) {
     cannot("checkpointing of Unsloth's layers that is not reentrant", plan.checkpointing.reentrant.origin);
   }
-  if (plan.recipe.kind.value != RecipeKind::supervised) {
-    cannot("training by Unsloth other than supervised", plan.recipe.kind.origin);
+  if (plan.recipe.kind.value != RecipeKind::supervised && !pairs) {
+    cannot("training by Unsloth other than supervised, by DPO or by ORPO", plan.recipe.kind.origin);
   }
   if (plan.recipe.label_smoothing.value) cannot("label smoothing by Unsloth", plan.recipe.label_smoothing.origin);
   if (plan.recipe.neftune.value) cannot("NEFTune by Unsloth", plan.recipe.neftune.origin);
@@ -39,13 +42,19 @@ void check_unsloth(const TrainingPlan& plan, const Architecture& architecture, D
   if (adapter.kind.value != Adapter::lora) cannot("training without adapters by Unsloth", adapter.kind.origin);
   if (adapter.dora.value) cannot("DoRA under Unsloth", adapter.dora.origin);
   if (adapter.dropout.value != 0) cannot("dropout of adapters under Unsloth", adapter.dropout.origin);
-  if (!adapter.modules_to_save.value.empty()) {
-    cannot("modules_to_save under Unsloth", adapter.modules_to_save.origin);
+  const bool embedding = adapter.modules_to_save.value == std::vector<std::string>{"embed_tokens"};
+  if (!adapter.modules_to_save.value.empty() && !embedding) {
+    cannot("modules_to_save under Unsloth other than embed_tokens", adapter.modules_to_save.origin);
+  }
+  if (embedding && architecture.tied_embeddings) {
+    cannot("a trained embedding by Unsloth that is tied to the head", adapter.modules_to_save.origin);
+  }
+  if (architecture.tied_embeddings && std::ranges::count(adapter.targets.value, "lm_head") > 0) {
+    cannot("LoRA by Unsloth on a head that is tied to the embedding", adapter.targets.origin);
   }
   if (plan.quantization.kind.value == Quantization::int8) {
     cannot("8-bit weights under Unsloth", plan.quantization.kind.origin);
   }
-  if (plan.evaluation.evaluates.value) cannot("evaluation by Unsloth", plan.evaluation.evaluates.origin);
 }
 
 }  // namespace oomplan::estimator

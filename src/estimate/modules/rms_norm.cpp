@@ -33,8 +33,10 @@ Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
   Restore module(t.recorder.scope.module, std::int32_t{module_});
   if (!weight_) return style_ == RmsStyle::gemma ? gemma(t, x) : raised(t, x);
   const Tensor entered = play.policy.enter_leaf(t, {&weight_}, x);
+  // Unsloth's backward writes over the output's gradient, but for Gemma's norms.
+  const bool in_place = play.facts.unsloth ? style_ != RmsStyle::gemma : !play.facts.liger_norm_copies;
   const auto output = [&] {
-    if (play.facts.liger_rms_norm) return liger::rms_norm(t, entered, weight_, !play.facts.liger_norm_copies);
+    if (play.facts.liger_rms_norm) return liger::rms_norm(t, entered, weight_, in_place);
     if (style_ == RmsStyle::fused && entered->dtype == weight_->dtype) return fused_rms_norm(t, entered, weight_);
     if (style_ == RmsStyle::fused) return functional(t, entered);
     if (style_ == RmsStyle::gemma) return gemma(t, entered);

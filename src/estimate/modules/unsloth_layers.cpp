@@ -160,7 +160,9 @@ class UnslothMlp final : public Module {
   UnslothMlp(const Attributes& a, Builder& b)
       : activation_(find_activation(a.text("activation", "silu"), b)), module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
-    if (a.text("activation", "silu") != "silu") a.unmodelled("activations other than SiLU under Unsloth");
+    constexpr auto kernels = std::to_array<std::string_view>({"silu", "gelu", "gelu_pytorch_tanh"});
+    if (std::ranges::count(kernels, a.text("activation", "silu")) == 0)
+      a.unmodelled("such an activation under Unsloth");
     if (a.flag("bias", false)) a.unmodelled("biases of an MLP under Unsloth");
     gate_ = Linear(b, m + "gate_proj", a.integer("width"), a.integer("inner"), false);
     up_ = Linear(b, m + "up_proj", a.integer("width"), a.integer("inner"), false);

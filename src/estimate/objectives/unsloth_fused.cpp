@@ -35,8 +35,20 @@ void scale_gradient(Torch& t, Node& n, Grads& g) {
   g.out[0] = t.empty(saved->sizes, saved->dtype, "aten::mul");
 }
 
+/// fast_cross_entropy_loss, of the logits that an evaluation asks for: two numbers a row.
+void play_returned(Play& play, const Head& head, Stream& s) {
+  Torch& t = play.torch;
+  s.logits = head.logits(play, s.hidden);
+  InBucket bucket(t, Bucket::logits_and_loss);
+  const Tensor shifted = t.empty(s.labels->sizes, DType::int64, "aten::empty_like");
+  const Tensor sums = t.empty({shifted->numel()}, DType::fp32, "unsloth::cross_entropy");
+  const Tensor losses = t.empty({shifted->numel()}, DType::fp32, "unsloth::cross_entropy");
+  s.loss = t.empty({}, DType::fp32, "aten::sum");
+}
+
 void play_unsloth_fused(Play& play, const Head& head, Stream& s) {
   Torch& t = play.torch;
+  if (!t.grad_enabled) return play_returned(play, head, s);
   t.recorder.begin_loss();
   InBucket bucket(t, Bucket::logits_and_loss);
   const Tensor& weight = head.projection().weight(play.facts);

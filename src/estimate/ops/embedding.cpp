@@ -21,7 +21,8 @@ class Embedding final : public Module {
     if (adapts(b) && !weight_.copy) adapter_ = {b, a.module(), sizes_of(a, b)};
     b.embedding_weight = weight_.original;
     if (a.flag("replaced_in_4_bits", false) && b.facts.lightning && b.facts.quantized) stable_ = {b, sizes_of(a, b)};
-    if (scale_ != Scale::by_buffer) return;
+    // Unsloth scales what was looked up in place, by a number of the host.
+    if (scale_ != Scale::by_buffer || b.facts.unsloth) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     buffer_ = b.torch.empty({}, b.facts.weights, "buffer");
   }

@@ -15,6 +15,7 @@ class RotaryEmbedding final : public Module {
         in_fp32_(a.flag("in_fp32", false)),
         complex_(a.flag("complex", false)),
         halved_(a.flag("halved", false)),
+        from_host_(a.flag("tables_from_host", false)),
         there_(a.text("positions", "rope") == "rope" && a.flag("there", true)) {
     if (!there_) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
@@ -71,6 +72,10 @@ class RotaryEmbedding final : public Module {
     positions_ = positions;
     const Dims of_angles{positions, half_};
     const Dims of_heads{positions, 2 * half_};
+    if (from_host_) {
+      for (Tensor& one : table_) one = t.empty(of_heads, DType::fp32, "aten::_to_copy");
+      return;
+    }
     const Tensor at = t.empty({positions}, DType::fp32, "aten::arange");
     const Tensor freqs = t.empty(of_angles, DType::fp32, "aten::outer");
     const Tensor emb = t.empty(of_heads, DType::fp32, "aten::cat");
@@ -93,10 +98,11 @@ class RotaryEmbedding final : public Module {
 
   std::int64_t half_;
   std::size_t span_;
-  bool in_fp32_;  ///< Left in fp32, as OLMo 2's.
-  bool complex_;  ///< Of complex numbers, as DeepSeek-V2's and Llama 4's.
-  bool halved_;   ///< As wide as half a head, as gpt-oss has them.
-  bool there_;    ///< position_embedding_type: "rope", as Granite's hybrids may lack it; use_mem_rope of Zamba-2.
+  bool in_fp32_;    ///< Left in fp32, as OLMo 2's.
+  bool complex_;    ///< Of complex numbers, as DeepSeek-V2's and Llama 4's.
+  bool halved_;     ///< As wide as half a head, as gpt-oss has them.
+  bool from_host_;  ///< Unsloth's tables of it are made on the host and stay in fp32, as Gemma's.
+  bool there_;      ///< position_embedding_type: "rope", as Granite's hybrids may lack it; use_mem_rope of Zamba-2.
   Tensor inverse_frequencies_{};
   Tensor original_{};
   std::int64_t most_ = 0;                  ///< Under Unsloth: the positions that the config names,

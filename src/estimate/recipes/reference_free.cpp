@@ -45,8 +45,10 @@ Tensor scores_of(Torch& t, const Tensor& all_logits, const Tensor& all_labels, c
   const std::int64_t length = all_labels->sizes[1] - 1;
   const Tensor labels = t.clone(t.slice(all_labels, 1, 1, length));
   const Tensor mask = t.empty(labels->sizes, DType::boolean, "aten::ne");
-  const Tensor log_probs = selective_log_softmax(t, t.slice(all_logits, 1, 0, length), labels,
-                                                 facts.patched_log_softmax ? LogSoftmax::patched : LogSoftmax::kernel);
+  const LogSoftmax by = facts.patched_log_softmax ? LogSoftmax::patched
+                        : facts.unsloth           ? LogSoftmax::by_row  // trl 0.22.2
+                                                  : LogSoftmax::kernel;
+  const Tensor log_probs = selective_log_softmax(t, t.slice(all_logits, 1, 0, length), labels, by);
   return t.sum_last(t.mul_scalar(log_probs));
 }
 

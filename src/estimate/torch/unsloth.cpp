@@ -31,8 +31,7 @@ void UnslothBuffers::grow(Tensor& buffer, std::int64_t elements, DType dtype, co
 // UnslothCheckpointFunction.forward. Double buffering asks for 512 MiB that are free, which is taken to be so.
 int UnslothBuffers::leave(const Tensor& input) {
   if (!offloads_) return -1;
-  if (first_) ++last_;
-  ++current_;
+  count();
   const std::int64_t elements = input->numel();
   const bool large = elements > smallest_bytes / bytes_of(inputs_[0]->dtype);
   if (!large || (!first_ && current_ == last_)) return -1;
@@ -44,6 +43,11 @@ int UnslothBuffers::leave(const Tensor& input) {
   grow(inputs_[0], elements, inputs_[0]->dtype, "unsloth::buffer");
   if (both_) grow(inputs_[1], elements, inputs_[1]->dtype, "unsloth::buffer");
   return std::exchange(next_, 1 - next_);
+}
+
+void UnslothBuffers::count() {
+  if (first_) ++last_;
+  ++current_;
 }
 
 void UnslothBuffers::note_backward() {

@@ -20,6 +20,8 @@ class UnslothBuffers {
   /// The model is loaded: those for checkpoints begin.
   void load();
 
+  /// A checkpoint whose input asks for a gradient. In a pass without any that is the first layer's.
+  void count();
   /// A checkpoint's forward: which buffer its input comes back into; -1: the input stays on the GPU.
   int leave(const Tensor& input);
   /// Its backward: a view of that buffer.

@@ -213,13 +213,73 @@ TEST(Unsloth, AnExpressionIsNotGuessed) {
   EXPECT_THAT(features(plan_of(all({}, "data_collator = collator(), "))),
               Contains("data_collator: a collator of its own"));
   EXPECT_THAT(errors_of(all({}, "eval_dataset = rows[1], ")), IsEmpty());
-  EXPECT_THAT(features(plan_of(all("eval_strategy = 'steps'", "eval_dataset = rows[1], "))),
-              Contains("eval_dataset: evaluation by Unsloth"));
+}
+
+// rl.py: an SFTTrainer with an eval_dataset has the model return its logits, of rows that are joined as training's.
+TEST(Unsloth, ItEvaluatesJoinedRows) {
+  const auto with = [](const std::string& config, const std::string& own = "eval_dataset = rows[1], ") {
+    return plan_of(all("per_device_eval_batch_size = 3, " + config, own));
+  };
+  const TrainingPlan plan = with("eval_strategy = 'steps'");
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_TRUE(plan.evaluation.evaluates.value);
+  EXPECT_EQ(plan.evaluation.length.value, 3 * 1024);
+  EXPECT_EQ(plan.evaluation.rows.value, 1);
+  EXPECT_FALSE(with("eval_strategy = 'no'").evaluation.evaluates.value);
+  EXPECT_FALSE(with("eval_strategy = 'steps'", {}).evaluation.evaluates.value);
+  EXPECT_FALSE(with("eval_strategy = 'steps'", "eval_dataset = None, ").evaluation.evaluates.value);
+  EXPECT_THAT(features(with("eval_strategy = 'steps', padding_free = False")),
+              ElementsAre("eval_strategy: evaluation of padded rows by Unsloth"));
+}
+
+std::string pairs(const std::string& name, const std::string& config, const std::string& own = {}) {
+  return import + load + adapt + "trainer = " + name + "Trainer(model = m, " + own + "args = " + name + "Config(" +
+         config + "))\ntrainer.train()\n";
+}
+
+TEST(Unsloth, PairsAreAsLongAsTheirTrainersOwnLimit) {
+  const TrainingPlan orpo = plan_of(pairs("ORPO", "max_length = 256, max_prompt_length = 128, beta = 0.1"));
+  EXPECT_THAT(features(orpo), IsEmpty());
+  EXPECT_THAT(orpo.warnings, IsEmpty());
+  EXPECT_EQ(orpo.recipe.kind.value, RecipeKind::reference_free);
+  EXPECT_TRUE(orpo.recipe.second_term.value);
+  EXPECT_EQ(orpo.batch.sequence_length.value, 256);
+  EXPECT_EQ(orpo.batch.micro_batch_size.value, 4);
+  EXPECT_EQ(orpo.batch.joined.value, 0);
+  const TrainingPlan dpo = plan_of(pairs("DPO", "", "ref_model = None, "));
+  EXPECT_THAT(features(dpo), IsEmpty());
+  EXPECT_EQ(dpo.recipe.kind.value, RecipeKind::dpo);
+  EXPECT_EQ(dpo.recipe.reference.value, Reference::adapter_off);
+  EXPECT_EQ(dpo.batch.sequence_length.value, 1024);
+  EXPECT_THAT(features(plan_of(pairs("DPO", "padding_free = True", "ref_model = other, "))),
+              ElementsAre("ref_model: a reference model of its own", "padding_free: pairs in one row"));
+}
+
+// FastLlamaModel.get_peft_model, and _create_unsloth_optimizer of a rate of its own.
+TEST(Unsloth, AnEmbeddingAmongTheTargetsIsTrainedWhole) {
+  const std::string whole = "m = FastLanguageModel.get_peft_model(m, target_modules = ['q_proj', 'embed_tokens'])\n";
+  const TrainingPlan plan = plan_of(import + load + whole + trainer());
+  EXPECT_THAT(plan.adapter.targets.value, ElementsAre("q_proj"));
+  EXPECT_THAT(plan.adapter.modules_to_save.value, ElementsAre("embed_tokens"));
+  EXPECT_TRUE(plan.optimizer.fp32_embedding_state.value);
+  const TrainingPlan own =
+      plan_of(import + load + whole +
+              "UnslothTrainer(model = m, args = UnslothTrainingArguments(embedding_learning_rate = 1e-5, "
+              "per_device_train_batch_size = 1, gradient_accumulation_steps = 1, optim = 'adamw_8bit'))\n"
+              "trainer.train()\n");
+  EXPECT_FALSE(own.optimizer.fp32_embedding_state.value);
 }
 
 TEST(Unsloth, LoadingAgainAfterTrainingIsAnotherMatter) {
   EXPECT_THAT(errors_of(all() + "m, t = FastLanguageModel.from_pretrained('lora_model')\n"), IsEmpty());
   EXPECT_THAT(errors_of(import + load + "m, t = FastLanguageModel.from_pretrained('b')\n" + adapt + trainer()),
+              Contains(HasSubstr("ingest/several-runs")));
+}
+
+TEST(Unsloth, RunsThatTakeTheSameAreOne) {
+  const std::string first = import + load + adapt + trainer("learning_rate = 1e-4", "train_dataset = a, ");
+  EXPECT_THAT(errors_of(first + trainer("learning_rate = 1e-5", "train_dataset = b, ")), IsEmpty());
+  EXPECT_THAT(errors_of(first + trainer("learning_rate = 1e-4, packing = True", "train_dataset = b, ")),
               Contains(HasSubstr("ingest/several-runs")));
 }
 

@@ -169,7 +169,14 @@ void plan_adapter(const Arguments& args, const Inputs& inputs, TrainingPlan& pla
   plan.adapter.kind = {Adapter::lora, origin_of(*called)};
   plan.adapter.kind.origin.source = "get_peft_model";
   const auto targets = args.get<std::vector<std::string>>("get_peft_model.target_modules");
-  if (targets.value) plan.adapter.targets = {*targets.value, targets.origin};
+  if (!targets.value) return;
+  plan.adapter.targets = {*targets.value, targets.origin};
+  // FastLlamaModel.get_peft_model trains the embedding whole.
+  std::vector<std::string>& whole = plan.adapter.modules_to_save.value;
+  if (std::erase(plan.adapter.targets.value, "embed_tokens") == 0 || std::ranges::count(whole, "embed_tokens") > 0)
+    return;
+  whole.emplace_back("embed_tokens");
+  plan.adapter.modules_to_save.origin = targets.origin;
 }
 
 /// _utils.py: apply_unsloth_gradient_checkpointing. Where that switches it off, its SFTConfig's own argument, which is
@@ -202,8 +209,9 @@ void note_other_config(const Arguments& args, const Inputs& inputs, bool checkpo
   constexpr std::array<std::string_view, 2> others{"TrainingArguments", "UnslothTrainingArguments"};
   const auto config = args.get<std::string>("config");
   if (!config.value || std::ranges::count(others, *config.value) == 0) return;
-  for (const std::string_view key :
-       {"per_device_train_batch_size", "gradient_accumulation_steps", "optim", "gradient_checkpointing"}) {
+  for (const std::string_view key : {"per_device_train_batch_size", "gradient_accumulation_steps", "optim",
+                                     "gradient_checkpointing", "per_device_eval_batch_size"}) {
+    if (key == "per_device_eval_batch_size" && !draft.plan.evaluation.evaluates.value) continue;
     const bool given = std::ranges::count(inputs, key, &Input::key) > 0;
     if (given || (!checkpoints && key == "gradient_checkpointing")) continue;
     gap(draft, "a default of " + *config.value + " (" + std::string(key) + ")", "config", config.origin);
@@ -239,6 +247,10 @@ bool is_padding_collator(const Input& input) {
          std::ranges::count(text, ',') <= 1;
 }
 
+bool is_evaluation_data(const Input& input) {
+  return input.key == "eval_dataset" && input.value->kind != Node::Kind::null;
+}
+
 /// trainer.py: rows are joined into one, by packing or without, unless that is switched off or there is a collator.
 void plan_rows(const Arguments& args, const Input* collator, Draft& draft, const Document& document) {
   TrainingPlan& plan = draft.plan;
@@ -262,24 +274,71 @@ void plan_rows(const Arguments& args, const Input* collator, Draft& draft, const
   plan.loader.packed = {is(packing, true), joins};
 }
 
-void plan_evaluation(const Arguments& args, Draft& draft) {
+/// rl.py: an SFTTrainer that is given an eval_dataset has the model return its logits while it evaluates.
+/// `row`: the tokens of one.
+void plan_evaluation(const Arguments& args, bool has_rows, std::int64_t row, Draft& draft) {
+  EvaluationFacts& evaluation = draft.plan.evaluation;
+  Setting<bool>& evaluates = evaluation.evaluates;
   const auto strategy = args.get<std::string>("eval_strategy");
   const bool asks = (strategy.value && *strategy.value != "no") || args.on("eval_on_start");
-  if (asks) gap(draft, "evaluation by Unsloth", "eval_strategy", strategy.origin);
-  draft.plan.evaluation.evaluates.value = false;
+  evaluates = {asks && has_rows, strategy.value ? strategy.origin : own("its SFTConfig")};
+  if (!evaluates.value) return;
+  if (draft.plan.batch.joined.value == 0)
+    return gap(draft, "evaluation of padded rows by Unsloth", "eval_strategy", strategy.origin);
+  evaluation.length = {saturating_mul(row, evaluation.rows.value), evaluation.rows.origin};
+  derive(evaluation.length.origin, "the tokens of these rows, joined into one");
+  evaluation.rows.value = 1;
 }
 
 // ---- What runs -----------------------------------------------------------------------------------------------------
 
+/// The class, whatever module it is named by.
+std::string trainer_of(const Arguments& args) {
+  const std::string call = args.get<std::string>("trainer").value.value_or("");
+  return call.substr(call.rfind('.') + 1);
+}
+
+bool is_of_pairs(const Arguments& args) {
+  return trainer_of(args) == "DPOTrainer" || trainer_of(args) == "ORPOTrainer";
+}
+
 void plan_trainer(const Arguments& args, Draft& draft) {
   const auto given = args.get<std::string>("trainer");
   if (!given.value) return;
-  const std::string name = given.value->substr(given.value->rfind('.') + 1);
-  const unsloth::Trainer* trainer = unsloth::find_trainer(name);
+  const unsloth::Trainer* trainer = unsloth::find_trainer(trainer_of(args));
   draft.plan.recipe.trainer.origin = given.origin;
   if (trainer != nullptr && !trainer->feature.empty()) {
     gap(draft, std::string(trainer->feature), "trainer", given.origin);
   }
+}
+
+/// DPOTrainer and ORPOTrainer of trl 0.22.2, which are given the model's logits. Their rows are padded pairs, as long
+/// as the trainer's own limit.
+void plan_pairs(const Arguments& args, Draft& draft) {
+  if (!is_of_pairs(args)) return;
+  TrainingPlan& plan = draft.plan;
+  const bool dpo = trainer_of(args) == "DPOTrainer";
+  const Origin& trainer = plan.recipe.trainer.origin;
+  plan.recipe.trainer.value = dpo ? "dpo" : "orpo";
+  plan.recipe.kind = {dpo ? RecipeKind::dpo : RecipeKind::reference_free, trainer};
+  plan.recipe.second_term = {!dpo, trainer};
+  plan.recipe.loss = {Loss::full_logits, trainer};
+  const auto longest = args.get<std::int64_t>("max_length");
+  plan.batch.sequence_length = setting(longest, std::int64_t{1024}, own("its config of the trainer"));
+  const auto padding_free = args.get<bool>("padding_free");
+  if (is(padding_free, true)) gap(draft, "pairs in one row", "padding_free", padding_free.origin);
+  plan.batch.joined = {0, trainer};
+  if (plan.evaluation.evaluates.value)
+    gap(draft, "evaluation of pairs", "eval_strategy", plan.evaluation.evaluates.origin);
+  if (!dpo) return;
+  plan.recipe.outputs_kept = {true, trainer};
+  plan.recipe.reference = {Reference::adapter_off, trainer};
+}
+
+/// trainer.py: _create_unsloth_optimizer, which unlike transformers' Trainer has bitsandbytes keep no state in fp32.
+void plan_embedding_state(const Arguments& args, TrainingPlan& plan) {
+  const auto rate = args.get<double>("embedding_learning_rate");
+  if (rate.value && trainer_of(args) == "UnslothTrainer") plan.optimizer.fp32_embedding_state = {false, rate.origin};
 }
 
 Draft read(const Inputs& given, const Document& document) {
@@ -287,6 +346,7 @@ Draft read(const Inputs& given, const Document& document) {
   const auto collator = std::ranges::find_if(given, is_padding_collator);
   Inputs known = without_others(given);
   std::erase_if(known, is_padding_collator);
+  const bool has_rows = std::erase_if(known, is_evaluation_data) > 0;
   Inputs inputs = without_expressions(std::move(known), draft);
   const auto called = std::ranges::find(inputs, "get_peft_model.called", &Input::key);
   Inputs plain = inputs;
@@ -307,11 +367,14 @@ Draft read(const Inputs& given, const Document& document) {
   plan_adapter(args, inputs, plan);
   note_left_out(args, draft);
   const bool trainer_checkpoints = plan_checkpointing(args, plain, draft);
-  note_other_config(args, plain, trainer_checkpoints, draft);
   plan_length(args, draft, document);
-  plan_rows(args, collator == given.end() ? nullptr : &*collator, draft, document);
-  plan_evaluation(args, draft);
+  const std::int64_t row = plan.batch.sequence_length.value;
+  if (!is_of_pairs(args)) plan_rows(args, collator == given.end() ? nullptr : &*collator, draft, document);
+  plan_evaluation(args, has_rows, row, draft);
+  note_other_config(args, plain, trainer_checkpoints, draft);
+  plan_pairs(args, draft);
   trainer::plan_optimizer(args, plan);
+  plan_embedding_state(args, plan);
   trainer::plan_clipping(args, plan.optimizer.clip_gradients);
   if (called == inputs.end())
     gap(draft, "training of all weights by Unsloth", "loader", args.get<std::string>("loader").origin);

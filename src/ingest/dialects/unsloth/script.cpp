@@ -16,8 +16,8 @@ constexpr auto trainers = std::to_array<Trainer>({
     {"UnslothTrainer", "UnslothTrainingArguments", {}},
     {"Trainer", "TrainingArguments", "a trainer other than SFTTrainer over Unsloth's layers"},
     {"Seq2SeqTrainer", "Seq2SeqTrainingArguments", "a trainer other than SFTTrainer over Unsloth's layers"},
-    {"DPOTrainer", "DPOConfig", "DPO by Unsloth"},
-    {"ORPOTrainer", "ORPOConfig", "ORPO by Unsloth"},
+    {"DPOTrainer", "DPOConfig", {}},
+    {"ORPOTrainer", "ORPOConfig", {}},
     {"KTOTrainer", "KTOConfig", "KTO by Unsloth"},
     {"CPOTrainer", "CPOConfig", "CPO by Unsloth"},
     {"GRPOTrainer", "GRPOConfig", "GRPO by Unsloth"},
@@ -56,6 +56,27 @@ bool same(const Node& a, const Node& b) {
   const auto entry = [](const Entry& x, const Entry& y) { return x.key == y.key && same(x.value, y.value); };
   return a.kind == b.kind && a.text == b.text && std::ranges::equal(a.items, b.items, same) &&
          std::ranges::equal(a.entries, b.entries, entry);
+}
+
+/// Whether an argument of a trainer or of its config says nothing of the GPU's memory.
+bool is_beside_the_gpu(std::string_view key) {
+  return key == "dataset_num_proc" || std::ranges::count(key_file("unsloth").no_effect, key, &KeyLine::what) > 0;
+}
+
+/// The arguments of a call of a trainer or of its config that make its run's memory on the GPU what it is.
+std::vector<const Entry*> telling(const Node& step) {
+  std::vector<const Entry*> out;
+  for (const Entry& entry : step.find("keywords")->entries) {
+    if (!is_beside_the_gpu(entry.key)) out.push_back(&entry);
+  }
+  return out;
+}
+
+/// Runs of one model that take the same of the GPU, as continued pretraining and instruction tuning after it may.
+bool takes_the_same(const Node& a, const Node& b) {
+  const auto equal = [](const Entry* x, const Entry* y) { return x->key == y->key && same(x->value, y->value); };
+  return same(*a.find("call"), *b.find("call")) && same(*a.find("positional"), *b.find("positional")) &&
+         std::ranges::equal(telling(a), telling(b), equal);
 }
 
 class Reader {
@@ -162,8 +183,14 @@ class Reader {
     if (starts_training(call)) calls_.trains = &step;
     if (name == "from_pretrained" && is_loader(owner)) once(calls_.load, step);
     if (name == "get_peft_model" && is_loader(owner)) once(calls_.adapt, step);
-    if (is_config(name)) once(calls_.config, step);
-    if (find_trainer(name) != nullptr) once(calls_.trainer, step);
+    if (is_config(name)) of_a_run(calls_.config, step);
+    if (find_trainer(name) != nullptr) of_a_run(calls_.trainer, step);
+  }
+
+  /// Of runs that take the same the last one counts.
+  void of_a_run(const Node*& slot, const Node& step) {
+    if (slot != nullptr && takes_the_same(*slot, step)) slot = &step;
+    once(slot, step);
   }
 
   void once(const Node*& slot, const Node& step) {
