@@ -1,0 +1,111 @@
+// How a run is spread over ranks: the facts of it, each with where it came from.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oomplan/core/setting.hpp"
+
+namespace oomplan {
+
+/// How a run is spread over processes with a GPU each. ddp: torch.nn.parallel.DistributedDataParallel. fsdp2:
+/// torch.distributed.fsdp.fully_shard on units of the model. fsdp1: FullyShardedDataParallel around them. zero1, zero2,
+/// zero3: the stages of DeepSpeed's ZeRO.
+enum class Sharding : std::uint8_t { none, ddp, fsdp2, fsdp1, zero1, zero2, zero3 };
+inline constexpr std::array<std::string_view, 7> sharding_names{"none",  "ddp",   "fsdp2", "fsdp1",
+                                                                "zero1", "zero2", "zero3"};
+constexpr bool is_zero(Sharding sharding) { return sharding >= Sharding::zero1; }
+constexpr bool is_fsdp(Sharding sharding) { return sharding == Sharding::fsdp2 || sharding == Sharding::fsdp1; }
+
+/// Of a number of elements that transformers' integration of DeepSpeed makes of the model's hidden size ("auto").
+inline constexpr std::int64_t by_hidden_size = -1;
+
+/// What is gathered and reduced together. blocks: each block, and all else. accelerate: each block, the embedding, the
+/// last norm with the head, and all else (accelerate/utils/fsdp_utils.py: fsdp2_prepare_model). torchtitan: the same,
+/// around checkpoints, where reshard_after_forward is the last one's too (models/llama3/infra/parallelize.py).
+/// llamafactory: each block, each of LoRA's matrices, the embedding where the head is another, and all else
+/// (v1/plugins/trainer_plugins/distributed/fsdp2.py: prepare_model).
+enum class ShardUnits : std::uint8_t { blocks, accelerate, adapters, torchtitan, llamafactory };
+inline constexpr std::array<std::string_view, 5> shard_units_names{"blocks", "accelerate", "adapters", "torchtitan",
+                                                                   "llamafactory"};
+/// Whether the last norm and the head are a unit.
+constexpr bool has_tail_unit(ShardUnits units) {
+  return units == ShardUnits::accelerate || units == ShardUnits::torchtitan;
+}
+
+/// What fully_shard does with a block's parameters after its forward pass (reshard_after_forward). automatic: all
+/// blocks, but not the root. all: the root too. smaller: they stay sharded over fewer ranks.
+enum class Reshard : std::uint8_t { automatic, all, never, smaller };
+inline constexpr std::array<std::string_view, 4> reshard_names{"auto", "all", "never", "smaller"};
+
+/// A dtype of fully_shard's MixedPrecisionPolicy; as_held: None, nothing is cast.
+enum class MixedDType : std::uint8_t { as_held, fp32, bf16, fp16 };
+inline constexpr std::array<std::string_view, 4> mixed_dtype_names{"as_held", "fp32", "bf16", "fp16"};
+
+/// When FSDP1 gathers a unit's parameters for backward: before the unit ahead of it, after it, or as it is reached.
+enum class BackwardPrefetch : std::uint8_t { none, pre, post };
+inline constexpr std::array<std::string_view, 3> backward_prefetch_names{"none", "pre", "post"};
+
+/// The ranks that train one model, and how they share it.
+struct MeshFacts {
+  Setting<std::int64_t> world_size{};  ///< Processes, a GPU each.
+  Setting<Sharding> sharding{};
+  Setting<std::int64_t> tensor_parallel{};  ///< Ranks that share each matrix of a block; 1: none do.
+  Setting<bool> sequence_parallel{};        ///< Each of them has its part of the tokens between the matrices.
+  Setting<bool> loss_parallel{};            ///< Each of them has the logits of its part of the vocabulary.
+  Setting<bool> sync_each{};  ///< Gradients are reduced in every micro-batch, else in the last before a step (no_sync).
+  Setting<std::int64_t> ddp_bucket_mib{};  ///< DDP's bucket_cap_mb.
+  Setting<bool> ddp_bucket_views{};        ///< DDP's gradient_as_bucket_view.
+  Setting<bool> ddp_find_unused{};         ///< DDP's find_unused_parameters.
+  Setting<ShardUnits> fsdp_units{};        ///< Of FSDP2; FSDP1's are blocks.
+  /// The classes that are asked to be units; none: those that the model names (_no_split_modules).
+  Setting<std::vector<std::string>> fsdp_classes{};
+  /// Modules outside the blocks that are units of their own, by name (torchtune's custom_sharded_layers).
+  Setting<std::vector<std::string>> fsdp_modules{};
+  Setting<std::int64_t> fsdp_replicas{};       ///< Groups of ranks that hold the same shards (HSDP); 1: none.
+  Setting<Reshard> fsdp_reshard{};             ///< reshard_after_forward
+  Setting<std::int64_t> fsdp_reshard_ranks{};  ///< Over which `smaller` shards.
+  Setting<bool> fsdp_reshard_unreduced{};     ///< After a backward pass without reduction (set_reshard_after_backward).
+  Setting<MixedDType> fsdp_param_dtype{};     ///< In which ops are given parameters.
+  Setting<MixedDType> fsdp_reduce_dtype{};    ///< In which gradients are reduced.
+  Setting<MixedDType> fsdp_output_dtype{};    ///< Of what units return.
+  Setting<bool> fsdp_fp32_trained{};          ///< What is trained is held in fp32, whatever it is loaded in.
+  Setting<bool> fsdp_loads_whole{};           ///< FSDP2: each GPU has the model whole before it is sharded.
+  Setting<bool> fsdp_offload{};               ///< Shards, their gradients and their optimizer's state are on the host.
+  Setting<BackwardPrefetch> fsdp_prefetch{};  ///< FSDP1's backward_prefetch.
+  Setting<bool> fsdp_orig_params{};           ///< FSDP1's use_orig_params.
+  Setting<MixedDType> zero_dtype{};        ///< In which DeepSpeed's engine holds the model (bf16, fp16); as_held: fp32.
+  Setting<bool> zero_decay_groups{};       ///< The optimizer has norms and biases in a group of their own.
+  Setting<bool> zero_offload_optimizer{};  ///< offload_optimizer: to the host.
+  Setting<bool> zero_replaces_optimizer{};  ///< zero_force_ds_cpu_optimizer: on the host DeepSpeed's optimizer steps.
+  Setting<bool> zero_offload_params{};      ///< offload_param: to the host. Of stage 3, as what follows `contiguous`.
+  Setting<std::int64_t> zero_reduce_bucket{};  ///< reduce_bucket_size: elements, or by_hidden_size.
+  Setting<bool> zero_overlap{};                ///< overlap_comm
+  Setting<bool> zero_contiguous{};             ///< contiguous_gradients
+  Setting<bool> zero_reduce_scatter{};
+  Setting<bool> zero_round_robin{};                ///< round_robin_gradients
+  Setting<std::int64_t> zero_prefetch{};           ///< stage3_prefetch_bucket_size: elements, or by_hidden_size.
+  Setting<std::int64_t> zero_persistence{};        ///< stage3_param_persistence_threshold: elements, or by_hidden_size.
+  Setting<std::int64_t> zero_model_persistence{};  ///< stage3_model_persistence_threshold: elements; 0: no limit.
+  Setting<std::int64_t> zero_max_live{};           ///< stage3_max_live_parameters: elements.
+  Setting<std::int64_t> zero_max_reuse{};          ///< stage3_max_reuse_distance: elements.
+  Setting<std::int64_t> zero_sub_group{};          ///< sub_group_size: elements.
+  friend bool operator==(const MeshFacts&, const MeshFacts&) = default;
+};
+
+/// Ranks that hold the same part of each matrix, which data are spread over; 0 where the ranks of tensor parallelism
+/// are more than there are.
+inline std::int64_t data_ranks(const MeshFacts& mesh) {
+  return mesh.world_size.value / std::max<std::int64_t>(mesh.tensor_parallel.value, 1);
+}
+
+/// Whether each rank holds all of the model and of the optimizer's state, which nothing shards.
+inline bool holds_whole(const MeshFacts& mesh) {
+  return mesh.sharding.value == Sharding::none || mesh.sharding.value == Sharding::ddp;
+}
+
+}  // namespace oomplan
