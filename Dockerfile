@@ -7,7 +7,7 @@ RUN pip wheel --no-deps -w /wheels /source
 
 FROM python:3.13-slim
 COPY --from=build /wheels /wheels
-RUN pip install --no-cache-dir --no-compile /wheels/*.whl && rm -rf /wheels && useradd --create-home oomplan
-USER oomplan
+RUN pip install --no-cache-dir --no-compile /wheels/*.whl && rm -rf /wheels && useradd --create-home --uid 1000 oomplan
+USER 1000
 WORKDIR /work
 ENTRYPOINT ["oomplan"]

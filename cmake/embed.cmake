@@ -1,6 +1,9 @@
-# oomplan_embed(TARGET NAMESPACE FOLDER EXCEPT): the data files (YAML, JavaScript, CSS) under FOLDER, but not in its folder EXCEPT, as string literals in TARGET, found again by their path; YAML is parsed too.
+# oomplan_embed(TARGET NAMESPACE FOLDER EXCEPT [BY_LINES REGEX]): the data files (YAML, JavaScript, CSS) under FOLDER, but not in
+# its folder EXCEPT, as string literals in TARGET, found again by their path: YAML as what it says, but as it is written where the
+# path below FOLDER matches REGEX.
 # The generated source defines `oomplan::NAMESPACE::embedded_files` (include/oomplan/core/embedded.hpp).
 function(oomplan_embed target namespace folder except)
+  cmake_parse_arguments(EMBED "" "BY_LINES" "" ${ARGN})
   set(data yaml js css)
   list(TRANSFORM data PREPEND "${PROJECT_SOURCE_DIR}/${folder}/*.")
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}" ${data})
@@ -9,6 +12,13 @@ function(oomplan_embed target namespace folder except)
   endif()
   list(SORT files)
   list(TRANSFORM files PREPEND "${PROJECT_SOURCE_DIR}/${folder}/" OUTPUT_VARIABLE paths)
+  set(parsed ${files})
+  list(FILTER parsed INCLUDE REGEX "[.]yaml$")
+  if(EMBED_BY_LINES)
+    list(FILTER parsed EXCLUDE REGEX "${EMBED_BY_LINES}")
+  endif()
+  set(written ${files})
+  list(REMOVE_ITEM written ${parsed})
   string(REPLACE "/" "_" name "${folder}")
   set(out "${PROJECT_BINARY_DIR}/generated/${target}/embedded_${name}.cpp")
   get_filename_component(in "${out}" DIRECTORY)
@@ -22,7 +32,7 @@ function(oomplan_embed target namespace folder except)
   endif()
   add_custom_command(
     OUTPUT "${out}"
-    COMMAND oomplan_embed_files "${out}" ${namespace} "${PROJECT_SOURCE_DIR}/${folder}" ${files}
+    COMMAND oomplan_embed_files "${out}" ${namespace} "${PROJECT_SOURCE_DIR}/${folder}" ${parsed} -- ${written}
     DEPENDS ${paths} oomplan_embed_files
     COMMENT "Embedding ${folder}/"
     VERBATIM)

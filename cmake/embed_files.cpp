@@ -1,6 +1,7 @@
-// Run by embed.cmake at build time: `embed_files OUT NAMESPACE FOLDER PATH...` writes OUT, in NAMESPACE, with the text
-// of each PATH below FOLDER and, of YAML, what it says; of presets, the hub ids that they list, too. A file that cannot
-// be read stops the build with its error.
+// Run by embed.cmake at build time: `embed_files OUT NAMESPACE FOLDER PATH... -- PATH...` writes OUT, in NAMESPACE, with
+// what each YAML before "--", below FOLDER, says, and with the text of each file behind it; of presets, the hub ids that they
+// list, too. A file that cannot be read stops the build with its error.
+#include <cstdint>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -19,9 +20,12 @@ namespace {
 std::string view_of(std::string_view text) {
   std::string out = "{\"";
   for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') out += '\\';
     if (c == '\n') {
       out += "\\n\"\n     \"";
+    } else if (byte < 0x20 || byte > 0x7E) {
+      for (const int shift : {6, 3, 0}) (out += shift == 6 ? "\\" : "") += static_cast<char>('0' + (byte >> shift & 7));
     } else {
       out += c;
     }
@@ -40,6 +44,12 @@ void add_ids(const std::string& path, const oomplan::Node& preset, Ids& ids) {
   for (const std::string& id : oomplan::catalog::other_ids_in(preset)) ids.emplace(oomplan::lowered(id), path);
 }
 
+std::uint64_t fingerprint(std::string_view text) {
+  std::uint64_t out = 0xcbf29ce484222325U;
+  for (const char c : text) out = (out ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return out;
+}
+
 int failed(const std::string& file) {
   std::cerr << file << ": cannot be read or written\n";
   return 1;
@@ -50,12 +60,15 @@ int failed(const std::string& file) {
 int main(int count, char** arguments) {
   const std::string space = arguments[2];
   const std::string folder = arguments[3];
-  std::ostringstream out;
-  out << "#include \"oomplan/core/embedded.hpp\"\n\nnamespace oomplan::" << space
-      << " {\nnamespace {\nconstexpr EmbeddedFile files[] = {\n";
+  std::map<std::string, std::string> rows;
   Ids ids;
+  bool as_written = false;
   for (int i = 4; i < count; ++i) {
     const std::string path = arguments[i];
+    if (path == "--") {
+      as_written = true;
+      continue;
+    }
     const std::string file = folder + "/" + path;
     std::ifstream in(file, std::ios::binary);
     std::ostringstream text;
@@ -68,11 +81,16 @@ int main(int count, char** arguments) {
         for (const oomplan::Diagnostic& error : document.errors()) std::cerr << oomplan::to_text(error) << '\n';
         return 1;
       }
-      packed = oomplan::pack(document->root);
+      if (!as_written) packed = oomplan::pack(document->root);
       add_ids(path, document->root, ids);
     }
-    out << "    {" << view_of(path) << ",\n     " << view_of(text.str()) << ",\n     " << view_of(packed) << "},\n";
+    rows[path] = "    {" + view_of(path) + ",\n     " + view_of(as_written ? text.str() : "") + ",\n     " +
+                 view_of(packed) + ", " + std::to_string(fingerprint(text.str())) + "U},\n";
   }
+  std::ostringstream out;
+  out << "#include \"oomplan/core/embedded.hpp\"\n\nnamespace oomplan::" << space
+      << " {\nnamespace {\nconstexpr EmbeddedFile files[] = {\n";
+  for (const auto& [path, row] : rows) out << row;
   out << "};\n";
   if (!ids.empty()) out << "constexpr EmbeddedId ids[] = {\n";
   for (const auto& [id, path] : ids) out << "    {" << view_of(id) << ", " << view_of(path) << "},\n";

@@ -53,3 +53,18 @@ function(oomplan_zstd_from_registry)
   target_include_directories(oomplan_registry_zstd SYSTEM INTERFACE "${folder}")
   add_library(PkgConfig::zstd ALIAS oomplan_registry_zstd)
 endfunction()
+
+# Its sources, as a wheel's reader of datasets is to need no library of the system's. It is short loops, for speed.
+function(oomplan_simdjson_from_registry)
+  oomplan_fetch(simdjson folder)
+  add_library(oomplan_registry_simdjson STATIC "${folder}/simdjson.cpp")
+  target_compile_features(oomplan_registry_simdjson PRIVATE cxx_std_17)
+  target_compile_options(oomplan_registry_simdjson PRIVATE -O2)
+  set_target_properties(oomplan_registry_simdjson PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
+  target_include_directories(oomplan_registry_simdjson SYSTEM PUBLIC "${folder}")
+  add_library(PkgConfig::simdjson ALIAS oomplan_registry_simdjson)
+endfunction()
+
+function(oomplan_xxhash_from_registry)
+  oomplan_headers_from_registry(xxhash PkgConfig::xxhash)
+endfunction()

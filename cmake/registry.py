@@ -21,7 +21,7 @@ PACKAGES = json.loads((pathlib.Path(__file__).parent / "registry.json").read_tex
 
 def pip_arguments(package):
     if package["kind"] == "source":
-        return ["--no-binary=:all:"]
+        return [f"--no-binary={package['name']}"]
     if package.get("any_machine"):
         return ["--only-binary=:all:", "--platform=manylinux_2_28_x86_64", "--python-version=3.13"]
     return ["--only-binary=:all:"]

@@ -86,7 +86,7 @@ endfunction()
 
 function(oomplan_compile_flags target kind)
   if("-O3" IN_LIST kind)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O3>)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release,MinSizeRel>:-O3>)
     if(EMSCRIPTEN)
       target_compile_options(${target} PRIVATE -O2 -finline-functions)  # Its -Os inlines nothing.
     endif()

@@ -22,4 +22,11 @@ if(OOMPLAN_WHEEL)
   # The user's pyarrow has Arrow's libraries already.
   set(CMAKE_DISABLE_FIND_PACKAGE_Arrow ON)
   set(CMAKE_DISABLE_FIND_PACKAGE_Parquet ON)
+  # What a module does not use of its libraries is left out of it.
+  add_compile_options(-ffunction-sections -fdata-sections)
+  if(APPLE)
+    add_link_options(LINKER:-dead_strip)
+  else()
+    add_link_options(LINKER:--gc-sections)
+  endif()
 endif()

@@ -69,6 +69,7 @@ def estimate(
     cgroup: str | None = None,
     step_time: str | None = None,
     outlook: bool = True,
+    replay: bool = True,
 ) -> Estimate:
     """The memory of a training run.
 
@@ -81,7 +82,8 @@ def estimate(
     `gpu` is a name (`oomplan gpus`), a size ("24GiB") or a count of them ("8xh100"), or a list to compare. `set` changes
     keys of the config first. `loader` is the file of a profile (measure(), or `oomplan measure --json`), which is held
     against `host_ram`, `shm` and `cgroup` (sizes) and `step_time` ("1.3s"): `host` says so. The other arguments are the options of `oomplan estimate` (docs/manual.md). `outlook=False`
-    leaves out what takes a search: the largest batch, the first fix, the smallest cards.
+    leaves out what takes a search: the largest batch, the first fix, the smallest cards. `replay=False` leaves out PyTorch's
+    allocator too: what tensors take, several times as quick; it takes no `gpu`, and fits() asks anew.
 
     Raises UsageError and ConfigError. An estimate that cannot be decided is returned: its numbers raise Undecided.
     """
@@ -112,7 +114,7 @@ def estimate(
         step_time=step_time,
         quiet=not outlook,
     )
-    reply = question.ask(["--json", *options(gpu=gpus, headroom=headroom)])
+    reply = question.ask(["--json", *options(gpu=gpus, headroom=headroom, no_replay=not replay)])
     return Estimate(reply, question.ask, gpus, headroom)
 
 

@@ -40,9 +40,7 @@ constexpr std::array<char, 256> squeeze_table = [] {
 
 DataFile of(const ModelFile& own) { return {name_of(own.path), own.path, own.text, {}, own.file}; }
 
-DataFile of(const EmbeddedFile& embedded) {
-  return {name_of(embedded.path), embedded.path, embedded.text, embedded.packed, {}};
-}
+DataFile of(const EmbeddedFile& embedded) { return {name_of(embedded.path), embedded.path, {}, embedded.packed, {}}; }
 
 bool same_path(const DataFile& a, const DataFile& b) { return a.path == b.path; }
 
@@ -99,8 +97,9 @@ std::vector<DataFile> mentioning(std::string_view name, const std::vector<DataFi
   std::vector<DataFile> out;
   const std::string wanted = squeezed(name);
   if (wanted.empty()) return out;
-  std::copy_if(files.begin(), files.end(), std::back_inserter(out),
-               [&](const DataFile& file) { return squeezed(file.text).find(wanted) != std::string::npos; });
+  std::copy_if(files.begin(), files.end(), std::back_inserter(out), [&](const DataFile& file) {
+    return squeezed(file.packed.empty() ? file.text : file.packed).find(wanted) != std::string::npos;
+  });
   return out;
 }
 

@@ -13,10 +13,10 @@
 namespace oomplan::catalog {
 
 struct DataFile {
-  std::string_view name;  ///< Without folder and ".yaml" ("rtx-4090", "openai-community--gpt2").
-  std::string_view path;  ///< Below models/.
-  std::string_view text;
-  std::string_view packed;  ///< Of the program's own (oomplan/read/packed.hpp); of others empty.
+  std::string_view name;    ///< Without folder and ".yaml" ("rtx-4090", "openai-community--gpt2").
+  std::string_view path;    ///< Below models/.
+  std::string_view text;    ///< Of the user's own; else empty.
+  std::string_view packed;  ///< Of the program's (oomplan/read/packed.hpp); else empty.
   std::string file;         ///< As messages name it.
 };
 
@@ -37,7 +37,7 @@ Result<Document> parse(const DataFile& file);
 /// Letters and digits in lower case, nothing else: "RTX 4090" and "rtx-4090" are the same.
 std::string squeezed(std::string_view text);
 
-/// `files` whose text has `name` somewhere. It spares parsing all files to find the one that lists an alias.
+/// `files` that have `name` somewhere. It spares parsing all files to find the one that lists an alias.
 std::vector<DataFile> mentioning(std::string_view name, const std::vector<DataFile>& files);
 
 }  // namespace oomplan::catalog

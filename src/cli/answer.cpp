@@ -74,11 +74,11 @@ void warn_of_scans(TrainingPlan& plan, const Footprint& footprint) {
        .hint = "say `--set scan_packages=false` if that is so"});
 }
 
-void estimate_model(Findings& findings) {
+void estimate_model(Findings& findings, Detail detail) {
   Result<TrainingPlan> plan = with_model_defaults(*findings.plan, *findings.architecture);
   if (!plan) return append(findings.diagnostics, plan.errors());
   findings.plan = std::move(*plan);
-  Result<Footprint> footprint = estimate(*findings.plan, *findings.architecture, Detail::events);
+  Result<Footprint> footprint = estimate(*findings.plan, *findings.architecture, detail);
   if (footprint) {
     warn_of_unmatched(*findings.plan, *footprint);
     warn_of_scans(*findings.plan, *footprint);
@@ -136,7 +136,8 @@ void read_and_estimate(Findings& findings, const Question& question, const std::
     findings.versions_assumed =
         guesses_version(*findings.plan) || !names_framework(ingest_options(question), findings.plan->framework);
     if (question.alloc_conf) findings.plan->runtime.alloc_conf = *question.alloc_conf;
-    if (find_architecture(findings, catalog)) estimate_model(findings);
+    if (find_architecture(findings, catalog))
+      estimate_model(findings, question.replay ? Detail::events : Detail::groups);
     return;
   }
   append(findings.diagnostics, plan.errors());
@@ -272,7 +273,7 @@ void show_calibration(Findings& findings, const HeldCards& cards, Bytes peak) {
   if (!cards.terms.empty() && cards.terms.front()) show_terms(*findings.reserved, *cards.terms.front(), peak);
 }
 
-void hold_against(Findings& findings, const HeldCards& cards, const Beyond& beyond) {
+void hold_against(Findings& findings, const HeldCards& cards, const Beyond& beyond, bool replay) {
   const Setting<std::string>& conf = findings.plan->runtime.alloc_conf;
   const bool configured = conf.origin.kind == Origin::Kind::config;
   const Result<AllocatorSettings> settings = parse_alloc_conf(conf.value, configured ? "" : conf.origin.source);
@@ -282,6 +283,7 @@ void hold_against(Findings& findings, const HeldCards& cards, const Beyond& beyo
   }
   warn_of_assumed_totals(*findings.plan, cards.gpus);
   warn_of_open_layers(*findings.plan);
+  if (!replay) return;
   const Bytes peak = findings.footprint->peak.total;  // before what is reserved is counted
   findings.unknown = unknown_of(*findings.plan, *findings.architecture, *findings.footprint);
   Replays replays(*findings.footprint, *settings, cards.gpus, static_cast<bool>(beyond));
@@ -375,7 +377,7 @@ Findings answer(const Question& question, std::optional<Document>* kept) {
     };
     if (findings.footprint) {
       const Result<HeldCards> cards = calibrated(findings, question, gpus, *catalog);
-      if (cards) hold_against(findings, *cards, question.outlook ? Beyond(beyond) : Beyond());
+      if (cards) hold_against(findings, *cards, question.outlook ? Beyond(beyond) : Beyond(), question.replay);
       if (!cards) append(findings.diagnostics, cards.errors());
       if (!cards) findings.footprint.reset();
     }

@@ -36,6 +36,7 @@ struct Question {
   HostQuestion host{};
   double headroom = usual_headroom;  ///< The part of a card that stays free, 0 to 1.
   bool open_numbers = false;         ///< Findings::lengths and Findings::worlds are wanted, where nothing says them.
+  bool replay = true;                ///< Else the tensors alone, without the allocator: there is no verdict on a card.
   bool outlook = false;              ///< Findings::outlook is wanted,
   bool cards_alone = false;          ///< and of it the cards alone.
   std::string calibration{};         ///< A file that `oomplan calibrate` wrote, or "".

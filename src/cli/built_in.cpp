@@ -32,22 +32,19 @@ std::span<const EmbeddedFile> embedded_files();
 namespace oomplan::cli {
 namespace {
 
-/// FNV-1a: it tells builds apart, and guards nothing.
+/// FNV-1a of the paths and of the files' own.
 class Fingerprint {
  public:
   void add(std::span<const EmbeddedFile> files) {
     for (const EmbeddedFile& file : files) {
-      add(file.path);
-      add(file.text);
+      for (const char c : file.path) add(static_cast<unsigned char>(c));
+      for (int shift = 0; shift < 64; shift += 8) add(file.fingerprint >> shift & 0xFF);
     }
   }
   std::string text() const { return fmt::format("{:016x}", hash_); }
 
  private:
-  void add(std::string_view bytes) {
-    for (const char c : bytes) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-    hash_ = (hash_ ^ bytes.size()) * 0x100000001b3U;
-  }
+  void add(std::uint64_t byte) { hash_ = (hash_ ^ byte) * 0x100000001b3U; }
 
   std::uint64_t hash_ = 0xcbf29ce484222325U;
 };

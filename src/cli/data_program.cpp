@@ -35,12 +35,16 @@ Outcome become(const std::string& name, std::vector<std::string> words, const st
 }  // namespace
 
 std::string data_program(const std::string& word) {
+  constexpr auto name = "oomplan-data";
+  // In Python the process is another's program, and the word says where the package is.
+  if (word.find('/') != std::string::npos) {
+    std::string named = (std::filesystem::path(word).parent_path() / name).string();
+    if (::access(named.c_str(), X_OK) == 0) return named;
+  }
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   // Where that is not known, none: not one that lies in the current folder.
-  std::string beside = error ? "" : (self.parent_path() / "oomplan-data").string();
-  if (word.find('/') == std::string::npos || ::access(beside.c_str(), X_OK) == 0) return beside;
-  return (std::filesystem::path(word).parent_path() / "oomplan-data").string();
+  return error ? "" : (self.parent_path() / name).string();
 }
 
 Command handed_on(const ArgumentParser& program, const std::string& name, const std::string& description) {

@@ -7,8 +7,8 @@
 
 namespace oomplan::cli {
 
-/// Where oomplan-data is, or would be: beside this program, or beside the script that `word`, the command line's first,
-/// names as what started it.
+/// Where oomplan-data is, or would be: beside what `word`, the command line's first, names as what started it, or
+/// beside this program.
 std::string data_program(const std::string& word);
 
 /// A subcommand of this name, whose words are all handed on. Error: cli/no-data-program.

@@ -31,7 +31,7 @@ std::vector<File> files_of(const std::vector<RuleFile>& own) {
   std::vector<File> out;
   for (const RuleFile& file : own) out.push_back({file.path, file.text, {}, file.file});
   for (const EmbeddedFile& file : embedded_files())
-    out.push_back({file.path, file.text, file.packed, "rules/" + std::string(file.path)});
+    out.push_back({file.path, {}, file.packed, "rules/" + std::string(file.path)});
   std::stable_sort(out.begin(), out.end(), [](const File& a, const File& b) { return a.path < b.path; });
   out.erase(std::unique(out.begin(), out.end(), [](const File& a, const File& b) { return a.path == b.path; }),
             out.end());

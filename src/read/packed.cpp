@@ -1,6 +1,6 @@
-// A value is its kind as a letter, its line and column, then a scalar's text, a sequence's values, or a mapping's keys,
-// each with its place, and values. Numbers are in decimal and end with a space; what follows a number of bytes or of
-// values has as many.
+// A value is its kind and size in one number, its place, then a scalar's text, a sequence's values, or a mapping's
+// keys, each with its size, text and place, and values. A number is seven bits a byte, the lowest first. A place is
+// told from where the text before it ended, so that most are the same few bytes, which pack well.
 #include "oomplan/read/packed.hpp"
 
 #include <utility>
@@ -8,32 +8,55 @@
 namespace oomplan {
 namespace {
 
-constexpr std::string_view letters = "nbirslm";  // in the order of Node::Kind
+constexpr std::size_t kinds = 7;  // of Node::Kind; YAML has no expressions
 
-void add(std::string& out, std::size_t number) { (out += std::to_string(number)) += ' '; }
+/// Where the last text ended, on both sides.
+struct Cursor {
+  int line = 1;
+  int column = 1;
 
-void add(std::string& out, std::string_view text) {
-  add(out, text.size());
-  out += text;
-}
+  int base(int of_line) const { return of_line == line ? column : 0; }
+};
 
-void add_place(std::string& out, int line, int column) {
-  add(out, static_cast<std::size_t>(line));
-  add(out, static_cast<std::size_t>(column));
-}
-
-void add(std::string& out, const Node& node) {
-  out += letters[static_cast<std::size_t>(node.kind)];
-  add_place(out, node.line, node.column);
-  if (node.is_scalar()) return add(out, node.text);
-  add(out, node.items.size() + node.entries.size());
-  for (const Node& item : node.items) add(out, item);
-  for (const Entry& entry : node.entries) {
-    add(out, entry.key);
-    add_place(out, entry.line, entry.column);
-    add(out, entry.value);
+class Packer {
+ public:
+  void add(const Node& node) {
+    number((node.is_scalar() ? node.text.size() : node.items.size() + node.entries.size()) * kinds +
+           static_cast<std::size_t>(node.kind));
+    place(node);
+    if (node.is_scalar()) return text(node.text);
+    for (const Node& item : node.items) add(item);
+    for (const Entry& entry : node.entries) {
+      number(entry.key.size());
+      place(entry);
+      text(entry.key);
+      add(entry.value);
+    }
   }
-}
+
+  std::string out;
+
+ private:
+  void number(std::size_t value) {
+    for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+    out += static_cast<char>(value);
+  }
+  void difference(int value) {
+    number(value < 0 ? ~(static_cast<std::size_t>(value) << 1) : static_cast<std::size_t>(value) << 1);
+  }
+  template <class Placed>
+  void place(const Placed& placed) {
+    difference(placed.line - last_.line);
+    difference(placed.column - last_.base(placed.line));
+    last_ = {placed.line, placed.column};
+  }
+  void text(std::string_view text) {
+    out += text;
+    last_.column += static_cast<int>(text.size());
+  }
+
+  Cursor last_;
+};
 
 class Unpacker {
  public:
@@ -41,12 +64,13 @@ class Unpacker {
 
   Node node() {
     Node out;
-    out.kind = static_cast<Node::Kind>(letters.find(rest_.front()));
-    rest_.remove_prefix(1);
+    const std::size_t both = number();
+    const std::size_t size = both / kinds;
+    out.kind = static_cast<Node::Kind>(both % kinds);
     place(out);
     if (out.is_scalar()) {
-      out.text = text();
-    } else if (const std::size_t size = number(); out.is_sequence()) {
+      out.text = text(size);
+    } else if (out.is_sequence()) {
       out.items.reserve(size);
       for (std::size_t i = 0; i < size; ++i) out.items.push_back(node());
     } else {
@@ -58,39 +82,50 @@ class Unpacker {
 
  private:
   Entry entry() {
-    Entry out{.key = std::string(text())};
+    Entry out;
+    const std::size_t size = number();
     place(out);
+    out.key = text(size);
     out.value = node();
     return out;
   }
   template <class Placed>
   void place(Placed& placed) {
-    placed.line = static_cast<int>(number());
-    placed.column = static_cast<int>(number());
+    placed.line = last_.line + difference();
+    placed.column = last_.base(placed.line) + difference();
+    last_ = {placed.line, placed.column};
   }
-  std::string_view text() {
-    const std::size_t size = number();
+  std::string_view text(std::size_t size) {
     const std::string_view out = rest_.substr(0, size);
     rest_.remove_prefix(size);
+    last_.column += static_cast<int>(size);
     return out;
+  }
+  int difference() {
+    const std::size_t both = number();
+    const int value = static_cast<int>(both >> 1);
+    return (both & 1) != 0 ? ~value : value;
   }
   std::size_t number() {
     std::size_t out = 0;
-    std::size_t digits = 0;
-    for (; rest_[digits] != ' '; ++digits) out = 10 * out + static_cast<std::size_t>(rest_[digits] - '0');
-    rest_.remove_prefix(digits + 1);
-    return out;
+    for (int shift = 0;; shift += 7) {
+      const auto byte = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      out |= static_cast<std::size_t>(byte & 0x7F) << shift;
+      if (byte < 0x80) return out;
+    }
   }
 
   std::string_view rest_;
+  Cursor last_;
 };
 
 }  // namespace
 
 std::string pack(const Node& root) {
-  std::string out;
-  add(out, root);
-  return out;
+  Packer packer;
+  packer.add(root);
+  return packer.out;
 }
 
 Node unpack(std::string_view packed) { return Unpacker(packed).node(); }
@@ -98,7 +133,7 @@ Node unpack(std::string_view packed) { return Unpacker(packed).node(); }
 Result<Document> data_document(std::string_view text, std::string_view packed, const std::string& file,
                                const ReadBudget& budget) {
   if (packed.empty()) return parse_document(std::string(text), file, Syntax::yaml, budget);
-  return Document{.file = file, .syntax = Syntax::yaml, .text = std::string(text), .root = unpack(packed)};
+  return Document{.file = file, .syntax = Syntax::yaml, .text = {}, .root = unpack(packed)};
 }
 
 }  // namespace oomplan

@@ -58,6 +58,16 @@ def program(*words, given=None):
 class Same(unittest.TestCase):
     """What the program says, to the byte."""
 
+    def test_without_a_replay_tensors_are_the_same(self):
+        whole = oomplan.estimate(EXAMPLE, outlook=False)
+        alone = oomplan.estimate(EXAMPLE, replay=False)
+        self.assertEqual(alone.json, program("estimate", EXAMPLE, "--json", "--no-replay")[1])
+        self.assertEqual((alone.peak, alone.verdict), (whole.peak, "answered"))
+        self.assertIsNone(alone.to_dict()["footprint"]["reserved"])
+        self.assertEqual(alone.needed("rtx-4090"), whole.needed("rtx-4090"))
+        with self.assertRaises(oomplan.UsageError):
+            oomplan.estimate(EXAMPLE, "rtx-4090", replay=False)
+
     def same(self, said, *asked, **named):
         code, text = said
         try:

@@ -35,17 +35,33 @@ def check_files(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     print(f"{wheel.name}: {size / 1e6:.2f} MB, {len(names)} files")
     assert size < MOST, f"the wheel has {size} bytes"
-    for wanted in ("oomplan/py.typed", "oomplan/__init__.pyi", "oomplan/_core.pyi", "oomplan/transformers.py"):
+    reader = ("oomplan/oomplan-data", "oomplan/liboomplan_reader.so")
+    for wanted in ("oomplan/py.typed", "oomplan/__init__.pyi", "oomplan/_core.pyi", "oomplan/transformers.py", *reader):
         assert wanted in names, f"{wanted} is not in the wheel"
 
 
-def check_libraries(wheel, where):
-    with zipfile.ZipFile(wheel) as archive:
-        (core,) = (name for name in archive.namelist() if name.startswith("oomplan/_core.") and name.endswith(".so"))
-        path = archive.extract(core, where)
+def needed_by(path):
     dynamic = run("readelf", "-d", path, capture_output=True).stdout
-    needed = {line.split("[")[1].split("]")[0] for line in dynamic.splitlines() if "(NEEDED)" in line}
-    assert needed <= LIBRARIES, f"{core} needs {sorted(needed - LIBRARIES)} of the system"
+    return {line.split("[")[1].split("]")[0] for line in dynamic.splitlines() if "(NEEDED)" in line}
+
+
+def check_libraries(wheel, where):
+    """The reader's C++ library is the one that Arrow's are linked with."""
+    with zipfile.ZipFile(wheel) as archive:
+        binaries = [name for name in archive.namelist() if name.endswith(("/oomplan-data", ".so"))]
+        archive.extractall(where, binaries)
+    for name in binaries:
+        beside = set() if name.startswith("oomplan/_core.") else {"liboomplan_reader.so", "libstdc++.so.6", "libgcc_s.so.1"}
+        foreign = {one for one in needed_by(where / name) - LIBRARIES - beside if not (beside and one.startswith(("libarrow.", "libparquet.")))}
+        assert not foreign, f"{name} needs {sorted(foreign)} of the system"
+
+
+def check_reader(programs, wheel):
+    run(programs / "pip", "install", "--quiet", wheel)
+    read = run(programs / "oomplan", "stream", "examples/data/chat-2.csv", cwd=ROOT, capture_output=True)
+    assert "2 rows" in read.stdout, read.stdout
+    script = "import oomplan; print(sum(len(batch['id']) for batch in oomplan.streaming_dataset_reader('examples/data/chat-2.csv', 'csv')))"
+    assert run(programs / "python", "-c", script, cwd=ROOT, capture_output=True).stdout == "2\n"
 
 
 def check_installed(python, wheel, where):
@@ -56,6 +72,9 @@ def check_installed(python, wheel, where):
     found = run(programs / "oomplan", "estimate", example, "--gpu", "rtx-4090", "-q", cwd=ROOT, capture_output=True)
     assert found.stdout.startswith("fits on ONE NVIDIA GeForce RTX 4090"), found.stdout
     run(programs / "oomplan", "self-check")
+    missing = subprocess.run([programs / "oomplan", "stream", "examples/data/chat-2.csv"], cwd=ROOT, capture_output=True, text=True)
+    assert missing.returncode == 3 and "pip install 'oomplan[data]'" in missing.stderr, missing
+    check_reader(programs, f"{wheel}[data]")
     environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(where), "OOMPLAN_PROGRAM": str(programs / "oomplan")}
     run(programs / "python", ROOT / "tests/python/api_test.py", env=environment)
 

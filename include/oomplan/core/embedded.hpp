@@ -4,15 +4,17 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
 namespace oomplan {
 
 struct EmbeddedFile {
-  std::string_view path;  ///< Below its folder, with '/': "presets/gpt2.yaml" of models/.
-  std::string_view text;
-  std::string_view packed;  ///< Of YAML, what it says (oomplan/read/packed.hpp); else empty.
+  std::string_view path;          ///< Below its folder, with '/': "presets/gpt2.yaml" of models/.
+  std::string_view text;          ///< Of what is read by lines or shown as it is; of other YAML empty.
+  std::string_view packed;        ///< What that YAML says (oomplan/read/packed.hpp); else empty.
+  std::uint64_t fingerprint = 0;  ///< FNV-1a of the file: it tells builds apart, and guards nothing.
 };
 
 /// A hub id that a preset lists (src/catalog/preset_file.hpp). They are sorted by id.

@@ -15,8 +15,8 @@ std::string pack(const Node& root);
 /// What pack() was given.
 Node unpack(std::string_view packed);
 
-/// A data file of ours or of the user's: from `packed` where the build has parsed `text`, else from `text`, with the
-/// errors of parse_document. `file` is only the name used in messages.
+/// A data file of ours, from `packed` and without its text, or, where that is empty, one of the user's, from `text`,
+/// with the errors of parse_document. `file` is only the name used in messages.
 Result<Document> data_document(std::string_view text, std::string_view packed, const std::string& file,
                                const ReadBudget& budget = {});
 

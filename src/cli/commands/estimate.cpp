@@ -26,6 +26,7 @@ struct Options {
   TextParts parts{};
   bool all_parts = false;
   bool quiet = false;
+  bool no_replay = false;
   std::string explain{};
   std::string headroom{usual_headroom_text};
   std::string html{};
@@ -49,11 +50,12 @@ void add_host_options(const ArgumentParser& app, HostQuestion& host) {
 void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
   app.option("CONFIG", question.config, config_help).required();
-  app.option("--gpu", question.gpus,
-             "A GPU by name (see `oomplan gpus`) or size (24GiB), or several (8xh100); l4,a100-80gb compares")
-      .repeatable()
-      .separated_by(',')
-      .type_name("NAME");
+  const Option gpus =
+      app.option("--gpu", question.gpus,
+                 "A GPU by name (see `oomplan gpus`) or size (24GiB), or several (8xh100); l4,a100-80gb compares")
+          .repeatable()
+          .separated_by(',')
+          .type_name("NAME");
   app.option("--headroom", options.headroom, "How much of the GPU to leave free (5%)").type_name("PERCENT");
   app.option("--dialect", question.dialect, dialect_help()).type_name("NAME");
   add_recipe_options(app, question.recipe);
@@ -70,13 +72,17 @@ void add_options(const ArgumentParser& app, Options& options) {
            "Take them from this shell's PYTORCH_ALLOC_CONF or PYTORCH_CUDA_ALLOC_CONF")
       .excludes(conf);
   add_host_options(app, question.host);
-  app.option("--calibration", question.calibration, "What `oomplan calibrate` fitted from runs on the card")
-      .type_name("FILE");
+  const Option calibration =
+      app.option("--calibration", question.calibration, "What `oomplan calibrate` fitted from runs on the card")
+          .type_name("FILE");
   add_models_option(app, question.models);
   app.flag("--phases", options.parts.phases, "Print what each bucket holds in each phase");
   app.flag("--largest", options.parts.largest, "Print the largest tensors at the peak");
   app.flag("--assumptions", options.parts.assumptions, "Print the facts that the answer rests on");
   app.flag("--all", options.all_parts, "Print all three");
+  app.flag("--no-replay", options.no_replay, "Leave PyTorch's allocator out, which takes longest: the tensors alone")
+      .excludes(gpus)
+      .excludes(calibration);
   app.flag("-q,--quiet", options.quiet, "Print the verdict alone");
   app.flag("--json", options.json, "Print one JSON object (docs/estimate.schema.json)");
   app.option("--html", options.html, "Also write the report as an HTML page").type_name("FILE");
@@ -171,7 +177,8 @@ Outcome run_estimate(const Options& options, const Terminal& terminal) {
   question.alloc_conf = alloc_conf_of(options);
   question.headroom = *parse_headroom(options.headroom);
   question.open_numbers = true;
-  question.outlook = !options.quiet && options.explain.empty();
+  question.replay = !options.no_replay;
+  question.outlook = question.replay && !options.quiet && options.explain.empty();
   std::optional<Document> document;
   const Findings findings = answer(question, &document);
   Outcome out = print(findings, options, terminal);
