@@ -21,6 +21,7 @@ constexpr std::size_t most_lines = 2000;
 constexpr std::array of_itself{"this guide"sv,
                                "This guide"sv,
                                "his article"sv,
+                               "his Article"sv,
                                "this tutorial"sv,
                                "This tutorial"sv,
                                "this blog post"sv,
@@ -56,6 +57,14 @@ constexpr std::array to_all{"Here's how to"sv,
                             "Let's look at"sv,
                             "is crucial"sv,
                             "You will see this"sv,
+                            "You will see similar"sv,
+                            "you will see similar"sv,
+                            "How to Break Through"sv,
+                            "Have you ever been"sv,
+                            "sers may encounter"sv,
+                            "ou may encounter"sv,
+                            "ou might encounter"sv,
+                            "in-depth analysis"sv,
                             "typically see this"sv,
                             "Key indicators include"sv,
                             "Step 1:"sv,
@@ -179,7 +188,8 @@ Writing writing_of(const std::vector<Line>& lines, int file) {
     if (is_of_a_program(line) && ++of_programs > most_lines_of_programs) return Writing::other;
     signs.look(line.body);
   }
-  if (signs.all() >= 3 && signs.page() >= 2 && signs.all() >= 2 * of_programs) return Writing::article;
+  const bool says_so = !signs.of_itself.empty() && signs.written >= 2 * of_programs;  // of itself, whatever it shows
+  if (signs.all() >= 3 && signs.page() >= 2 && (says_so || signs.all() >= 2 * of_programs)) return Writing::article;
   if (of_programs == 0 && signs.is_prose() && signs.all() >= 2 && signs.page() >= 1) return Writing::article;
   const bool talks = signs.of_change || (signs.is_prose() && signs.all() >= 1) ||
                      (signs.all() >= 2 && signs.all() > std::ssize(signs.titles));

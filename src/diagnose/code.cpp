@@ -200,10 +200,11 @@ bool shows_code(std::string_view text) {
 }
 
 bool stands_in_code(std::string_view text, std::size_t begin, std::size_t end) {
-  return is_literal(text, begin) || has_open_format(text) || has_open_template(text) || has_letter_for_number(text) ||
-         text.find("\\d+") != std::string_view::npos || is_condition_on_labels(text, begin, end) || is_constant(text) ||
-         is_looked_for_by_grep(text, begin) || is_of_option(text, begin) || is_comment(text, begin) ||
-         is_arm(text, end);
+  const bool of_pattern = text.substr(0, begin).ends_with(".*");  // "except .*OutOfMemoryError"
+  return of_pattern || is_literal(text, begin) || has_open_format(text) || has_open_template(text) ||
+         has_letter_for_number(text) || text.find("\\d+") != std::string_view::npos ||
+         is_condition_on_labels(text, begin, end) || is_constant(text) || is_looked_for_by_grep(text, begin) ||
+         is_of_option(text, begin) || is_comment(text, begin) || is_arm(text, end);
 }
 
 }  // namespace oomplan::diagnose

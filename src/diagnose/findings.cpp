@@ -10,9 +10,12 @@
 #include "other_kills.hpp"
 #include "series.hpp"
 #include "trials.hpp"
+#include "words.hpp"
 
 namespace oomplan::diagnose {
 namespace {
+
+using namespace std::string_view_literals;
 
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
@@ -190,11 +193,18 @@ bool has_optimizer_state(const Case& c) {
                                  "LoRA",
                                  "Lora",
                                  "peft",
+                                 "trainable%:",
+                                 "ia3",
+                                 "IA3",
+                                 "_kbit_",
                                  ".generate(",
                                  "inference",
                                  "generation/utils.py"};
+  constexpr std::array words{"sgd"sv,      "dora"sv,       "qlora"sv,   "adapters"sv,  "inference"sv,
+                             "sampling"sv, "generating"sv, "predict"sv, "predicting"sv};
   return std::ranges::none_of(*c.lines, [&](const Line& line) {
-    return std::ranges::any_of(stateless, [&](const char* word) { return line.body.find(word) != std::string::npos; });
+    return has_word_of(line.body, words) ||
+           std::ranges::any_of(stateless, [&](const char* word) { return line.body.find(word) != std::string::npos; });
   });
 }
 

@@ -129,7 +129,8 @@ bool is_of_another_phase(std::string_view section) {
   constexpr std::array words{"eval"sv,      "val"sv,        "valid"sv,      "test"sv,      "infer"sv,
                              "inference"sv, "predict"sv,    "prediction"sv, "generate"sv,  "generation"sv,
                              "sample"sv,    "sampling"sv,   "rollout"sv,    "serve"sv,     "serving"sv,
-                             "benchmark"sv, "evaluation"sv, "validation"sv, "evaluator"sv, "valset"sv};
+                             "benchmark"sv, "evaluation"sv, "validation"sv, "evaluator"sv, "valset"sv,
+                             "dev"sv,       "critic"sv,     "reward"sv,     "teacher"sv,   "ref"sv};
   const std::string name = plain(section);
   for (const std::string_view word : words) {
     if (!name.starts_with(word)) continue;

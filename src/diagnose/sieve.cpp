@@ -5,6 +5,7 @@
 #include "code.hpp"
 #include "prose.hpp"
 #include "reader.hpp"
+#include "words.hpp"
 
 namespace oomplan::diagnose {
 namespace {
@@ -60,6 +61,7 @@ bool is_denied(const Found& one, std::string_view text) {
   if (std::any_of(one.match.facts.begin(), one.match.facts.end(), none)) return true;
   std::string_view rest = text.substr(std::min(one.match.end, text.size()));
   if (text.substr(0, std::min(one.match.begin, text.size())).ends_with(" not ")) return true;
+  if (text.substr(0, std::min(one.match.begin, text.size())).ends_with(" no ")) return true;
   if (rest.starts_with(" is not ") || is_series_of_none(text, rest)) return true;
   const std::size_t sign = rest.find_first_not_of("\"' ");
   if (sign == rest.npos || (rest[sign] != ':' && rest[sign] != '=')) return false;
@@ -186,8 +188,15 @@ void Sieve::drop_what_is_no_report(std::size_t index, std::vector<Found>& found)
   drop_covered(found);
 }
 
+// "With these settings I run |out of memory|": who writes so is no program.
+bool Sieve::is_of_a_writer(const Found& one) const {
+  const std::string_view text = lines_[one.line].body;
+  return is_general(*one.sentence) && words_of(text.substr(0, std::min(one.begin, text.size()))).first_person;
+}
+
 bool Sieve::is_told_of(const Found& one) {
-  return is_quoted(one) || is_subject(one) || articles_.of(lines_[one.line].file) != Writing::other;
+  return is_quoted(one) || is_of_a_writer(one) || is_subject(one) ||
+         articles_.of(lines_[one.line].file) != Writing::other;
 }
 
 }  // namespace oomplan::diagnose

@@ -80,7 +80,8 @@ TEST(Advice, OfASecondStepIsOfTheOptimizersState) {
   EXPECT_EQ(first(diagnosed("  0%| | 2/939 [00:02<31:00, 2.0s/it]\n" + trace)), "gradient-checkpointing");
   EXPECT_EQ(first(diagnosed("  0%| | 1/939 [00:02<31:00, 2.0s/it]\n" + traced("t.py", "evaluate", "x"))), "evaluation");
   // Plain SGD has none, an adapter's is small, and who generates has no optimizer.
-  for (const char* line : {"optimizer: sgd\n", "Using LoRA with r=16\n", "out = model.generate(ids)\n"})
+  for (const char* line : {"optimizer: sgd\n", "Optimizer: SGD, lr 0.1\n", "Using LoRA with r=16\n",
+                           "trainable%: 0.04\n", "out = model.generate(ids)\n", "Generating answers\n"})
     EXPECT_NE(first(diagnosed(line + ("  0%| | 1/939 [00:02<31:00, 2.0s/it]\n" + trace))), "adamw-8bit") << line;
 }
 
@@ -103,8 +104,9 @@ TEST(Advice, IsAlreadySoInTrainingOnly) {
   };
   EXPECT_TRUE(so(diagnosed("train:\n  batch_size: 1\n" + trace)));
   EXPECT_TRUE(so(diagnosed("inference:\n  batch_size: 8\ntrain:\n  batch_size: 1\n" + trace)));
-  for (const char* text : {"inference:\n  batch_size: 1\n", "inference: {batch_size: 1}\n",
-                           "saved to runs/batch_size=1/model.pt\n", "eval:\n  data:\n    batch_size: 1\n"})
+  for (const char* text :
+       {"inference:\n  batch_size: 1\n", "inference: {batch_size: 1}\n", "saved to runs/batch_size=1/model.pt\n",
+        "dev:\n  batch_size: 1\n", "reward_model.batch_size=1\n", "eval:\n  data:\n    batch_size: 1\n"})
     EXPECT_FALSE(so(diagnosed(text + trace))) << text;
 }
 

@@ -34,6 +34,12 @@ TEST(Article, ExplainsToWhoeverComes) {
       Writing::article);
 }
 
+TEST(Article, ThatSaysSoMayShowMoreOfALog) {
+  const std::string shown = "Oct  8 11:12:20 n7 kernel: Out of memory: Kill process 77 (python) score 933\n";
+  const std::string told = "This tutorial finds the reason of a kill.\nYou will see similar lines:\n";
+  EXPECT_EQ(writing(told + shown + "Then look into the table.\nWhat the score means\n" + shown), Writing::article);
+}
+
 TEST(Article, OfFewSignsIsTalk) {
   const std::string shown(kill);
   EXPECT_EQ(writing("It occurs when a limit is met, and typically at night.\n" + shown), Writing::talk);

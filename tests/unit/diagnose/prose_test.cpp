@@ -262,6 +262,13 @@ TEST(Prose, NamesKindsOfFailures) {
   EXPECT_EQ(diagnosed("The guide: fatal out of memory errors and their reasons\n").verdict.cause, Cause::unknown);
 }
 
+TEST(Prose, AWritersGeneralWordsGiveWayToAProgramsOwn) {
+  const std::string told = "With these settings I run out of memory (24 GB card). With others it ends so:\n";
+  const std::string raised = "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    f()\n";
+  EXPECT_EQ(diagnosed(told + raised + "AttributeError: 'NoneType' object has no attribute 'cpu'\n").verdict.cause,
+            Cause::not_oom);
+}
+
 TEST(Prose, OfAListOfChangesIsNobodysFailure) {
   const std::string commits = "a1b2c3d Fix CUDA out of memory in evaluation\nd4e5f6a Do not retry on OOM\n";
   EXPECT_EQ(diagnosed(commits + "7a8b9c0 Handle cudaErrorMemoryAllocation\n").verdict.cause, Cause::unknown);
