@@ -66,9 +66,10 @@ def main():
     print(f"import oomplan {first:.1f} ms, first answer {answer:.1f} ms more")
     cpp = in_cpp(asked.reply_speed) if asked.reply_speed else {}
     slow = False
-    for name, gpu in (("peak", None), ("gpu", "rtx-4090")):
-        python = per_second(lambda gpu=gpu: oomplan.estimate(CONFIG, gpu, outlook=False))
-        read = per_second(lambda gpu=gpu: oomplan.estimate(CONFIG, gpu, outlook=False).peak)
+    asked_of = {"tensors": {"replay": False}, "peak": {"outlook": False}, "gpu": {"gpu": "rtx-4090", "outlook": False}}
+    for name, named in asked_of.items():
+        python = per_second(lambda named=named: oomplan.estimate(CONFIG, **named))
+        read = per_second(lambda named=named: oomplan.estimate(CONFIG, **named).peak)
         part = python / cpp[name] if name in cpp else 1
         beside = f", C++ {cpp[name]:.1f}: {part:.1%}{' OFF' if part < LEAST else ''}" if name in cpp else ""
         slow = slow or part < LEAST

@@ -18,6 +18,7 @@ const std::string config = "examples/axolotl/llama-3.1-8b-qlora.yml";
 }  // namespace
 
 BENCHMARK_CAPTURE(answer, peak, {"estimate", "--quiet", "--json", "--", config});
+BENCHMARK_CAPTURE(answer, tensors, {"estimate", "--json", "--no-replay", "--", config});
 BENCHMARK_CAPTURE(answer, gpu, {"estimate", "--quiet", "--json", "--gpu=rtx-4090", "--", config});
 
 BENCHMARK_MAIN();
