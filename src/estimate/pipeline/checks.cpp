@@ -15,7 +15,7 @@ namespace {
 /// Past any model's layers.
 constexpr std::int64_t most_pipeline_ranks = 4'096;
 /// Of a step, times the stages or the layers, whichever are more: past it playing all ranks takes seconds.
-constexpr std::int64_t most_passes = 65'536;
+constexpr std::int64_t most_passes = 16'384;
 
 constexpr std::array<std::string_view, 3> pipelined_optimizers{"adamw_foreach", "adamw_for_each", "adamw_fused"};
 /// Of these each stage has what it needs, but for the embedding.
