@@ -155,7 +155,6 @@ class PipelineChecks {
     if (sharding.value == Sharding::ddp) {
       if (shape_.stages_each > 1) cannot("DDP of several stages a GPU", mesh_.pipeline_stages.origin);
       measured(mesh_.ddp_find_unused, "find_unused_parameters");
-      measured(mesh_.ddp_bucket_views, "gradient_as_bucket_view");
       return;
     }
     if (mesh_.fsdp_units.value != ShardUnits::blocks) cannot("other units", mesh_.fsdp_units.origin);
