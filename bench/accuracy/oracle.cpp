@@ -414,10 +414,14 @@ Outcome compare(const Footprint& footprint, const Truth& truth) {
   return o;
 }
 
+Result<Footprint> estimate_case(const Case& c, Detail detail) {
+  return is_pipelined(c.plan.mesh) ? estimate_shard(c.plan, *c.architecture, c.rank, detail)
+                                   : estimate(c.plan, *c.architecture, detail);
+}
+
 Outcome run(const Case& c) {
   if (!c.unsupported.empty()) return {.unsupported = c.unsupported};
-  const auto footprint = is_pipelined(c.plan.mesh) ? estimate_shard(c.plan, *c.architecture, c.rank, Detail::peaks)
-                                                   : estimate(c.plan, *c.architecture);
+  const auto footprint = estimate_case(c, Detail::peaks);
   if (!footprint) return {.unsupported = joined(footprint.errors())};
   return compare(*footprint, c.truth);
 }

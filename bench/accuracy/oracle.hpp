@@ -72,6 +72,8 @@ std::vector<Case> read_plans(const std::string& models, const std::string& cases
 /// Each model's config in MODELS as an architecture.
 std::vector<std::pair<std::string, Architecture>> read_architectures(const std::string& models);
 
+/// Of the case's rank.
+Result<Footprint> estimate_case(const Case& c, Detail detail);
 Outcome compare(const Footprint& footprint, const Truth& truth);
 
 /// The footprint's events of tensors: the truth's backend has no kernels, which take memory for themselves.

@@ -198,7 +198,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   const bool by_llamafactory = plan.framework.starts_with("llamafactory ");
   const bool freezes_layers = f.trained_layers != 0 && !plan.framework.starts_with("llamafactory_v1 ");
   const bool by_framework = by_llamafactory ? f.lora && !f.quantized : !leaves_out && !freezes_layers;
-  const bool asks = plan.checkpointing.on.value && by_framework;
+  // A pipeline's stages are modules that no framework switches checkpoints on in.
+  const bool asks = plan.checkpointing.on.value && by_framework && !is_pipelined(plan.mesh);
   // accelerate 1.13.0 (utils/fsdp_utils.py: fsdp2_apply_ac) wraps the modules in the blocks, and then Axolotl's
   // fsdp2_prepare_model the blocks.
   f.checkpoints_modules = plan.checkpointing.wrapped.value && plan.mesh.sharding.value == Sharding::fsdp2 &&

@@ -35,13 +35,13 @@ inline constexpr std::array mesh_rows{
         "pipeline_parallel",
         {"GPUs that have some of the layers each, by `torch.distributed.pipelining`: the first stage has the embedding "
          "too, the last one the last norm and the head. `world_size` is a multiple of it",
-         {{{weights, 5}, {activations, 4}}},
+         {{{weights, 2}, {activations, 2}}},
          is_pipelined}),
     fact<&Plan::mesh, &MeshFacts::pipeline_schedule, as::pipeline_schedule>(
         "pipeline_schedule",
         {"the order in which stages take micro-batches: `ScheduleGPipe`, `Schedule1F1B`, `ScheduleLoopedBFS`, "
          "`ScheduleInterleaved1F1B`, `ScheduleInterleavedZeroBubble`, `ScheduleZBVZeroBubble`",
-         {{{activations, 5}}},
+         {{{activations, 3}}},
          is_pipelined}),
     fact<&Plan::mesh, &MeshFacts::pipeline_stages, as::positive>(
         "pipeline_stages", {"stages of a GPU, of the schedules that take several", {}, is_pipelined}),
@@ -53,12 +53,12 @@ inline constexpr std::array mesh_rows{
     fact<&Plan::mesh, &MeshFacts::pipeline_micro_batches, as::positive>(
         "pipeline_micro_batches",
         {"micro-batches that a step of the schedule is given at once, each of `micro_batch_size` rows",
-         {{{activations, 6}}},
+         {{{activations, 3}, {communication, 2}}},
          is_pipelined}),
     fact<&Plan::mesh, &MeshFacts::pipeline_outputs, as::boolean>(
         "pipeline_outputs",
         {"the last stage keeps the outputs of all micro-batches, and returns them in one (`return_outputs`)",
-         {{{logits_and_loss, 3}}},
+         {{{logits_and_loss, 2}}},
          is_pipelined}),
     fact<&Plan::mesh, &MeshFacts::sync_each, as::boolean>(
         "sync_each_micro_batch",

@@ -37,8 +37,7 @@ struct Estimated {
 std::vector<Estimated> estimate_all(const std::string& set) {
   std::vector<Estimated> out;
   for (Case& c : read_cases(data(set + "models.json"), data(set + "cases.json"), data(set + "results.json")).known) {
-    const auto footprint =
-        c.architecture ? estimate(c.plan, *c.architecture, Detail::events) : Result<Footprint>(Diagnostics{});
+    const auto footprint = c.architecture ? estimate_case(c, Detail::events) : Result<Footprint>(Diagnostics{});
     const Outcome outcome = footprint ? compare(*footprint, c.truth) : run(c);
     out.push_back({std::move(c), footprint ? *footprint : Footprint{}, outcome});
   }

@@ -15,7 +15,7 @@ namespace {
 /// Past any model's layers.
 constexpr std::int64_t most_pipeline_ranks = 4'096;
 /// Of a step, times the stages or the layers, whichever are more: past it playing all ranks takes seconds.
-constexpr std::int64_t most_passes = 65'536;
+constexpr std::int64_t most_passes = 16'384;
 
 constexpr std::array<std::string_view, 3> pipelined_optimizers{"adamw_foreach", "adamw_for_each", "adamw_fused"};
 /// Of these each stage has what it needs, but for the embedding.
@@ -155,7 +155,6 @@ class PipelineChecks {
     if (sharding.value == Sharding::ddp) {
       if (shape_.stages_each > 1) cannot("DDP of several stages a GPU", mesh_.pipeline_stages.origin);
       measured(mesh_.ddp_find_unused, "find_unused_parameters");
-      measured(mesh_.ddp_bucket_views, "gradient_as_bucket_view");
       return;
     }
     if (mesh_.fsdp_units.value != ShardUnits::blocks) cannot("other units", mesh_.fsdp_units.origin);

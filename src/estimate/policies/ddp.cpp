@@ -41,7 +41,7 @@ class Ddp final : public Policy, GradientHook {
         views_(mesh.ddp_bucket_views.value),
         seeks_unused_(mesh.ddp_find_unused.value),
         rebuilds_(!seeks_unused_),
-        sync_each_(mesh.sync_each.value) {}
+        sync_each_(mesh.sync_each.value && !is_pipelined(mesh)) {}
 
   void hold(Torch& t, Parameter& p, DType dtype) override { p.held = p.whole = t.parameter(p.sizes, dtype, p.trained); }
 

@@ -8,7 +8,7 @@
 namespace oomplan::estimator {
 namespace {
 
-using Nodes = std::unordered_set<const Node*>;
+using Nodes = std::unordered_set<Node*>;
 
 /// construct_reverse_graph
 class ReverseGraph {
@@ -48,7 +48,7 @@ class ReverseGraph {
   }
 
  private:
-  std::unordered_map<const Node*, std::vector<Node*>> users_{};
+  std::unordered_map<Node*, std::vector<Node*>> users_{};
 };
 
 /// Whether it is of a module that the block itself names, as its norms are, not one within its attention.
@@ -74,6 +74,12 @@ std::vector<const Parameter*> by_definition(const Parameters& parameters) {
   return out;
 }
 
+void add_new(const Nodes& nodes, std::vector<Node*>& to) {
+  for (Node* node : nodes) {
+    if (std::ranges::count(to, node) == 0) to.push_back(node);
+  }
+}
+
 /// get_param_groups, in the order of the parameters.
 PartedBackward part(Node* root, Node* input, const Parameters& parameters) {
   const ReverseGraph graph(root);
@@ -84,15 +90,18 @@ PartedBackward part(Node* root, Node* input, const Parameters& parameters) {
     const Parameter& p = *each;
     if (!p.trained || p.whole->accumulator == nullptr) continue;
     std::vector<Node*> met;
-    graph.closure(p.whole->accumulator, way, &met);
+    const Nodes below = graph.closure(p.whole->accumulator, way, &met);
     if (met.empty()) continue;
     const auto known = std::ranges::find_if(met, [&](const Node* n) { return group_of.contains(n); });
     const std::size_t number = known == met.end() ? out.groups.size() : group_of.at(*known);
     if (number == out.groups.size()) out.groups.emplace_back();
-    out.groups[number].parameters.push_back(p.whole);
+    PartedBackward::Group& group = out.groups[number];
+    group.parameters.push_back(p.whole);
+    add_new(below, group.between);
     for (Node* node : met) {
       if (!group_of.emplace(node, number).second) continue;
-      out.groups[number].intermediates.push_back({NodeRef(node), {}});
+      group.intermediates.push_back({NodeRef(node), {}});
+      add_new({node}, group.between);
     }
   }
   return out;
@@ -148,7 +157,7 @@ void backward_of_weights(Torch& t, PartedBackward& parted) {
     }
     group.intermediates.clear();
     if (edges.empty()) continue;
-    made = t.gradients_of(edges, group.parameters, false, nullptr);
+    made = t.gradients_of(edges, group.parameters, false, nullptr, std::move(group.between));
     for (std::size_t i = 0; i < made.size(); ++i) {
       if (made[i]) add_to_gradient(t, *group.parameters[i], made[i]);
     }

@@ -19,6 +19,7 @@ struct PartedBackward {
   struct Group {
     std::vector<Tensor> parameters{};
     std::vector<Given> intermediates{};
+    std::vector<Node*> between{};  ///< And both ends.
   };
   std::vector<Group> groups{};
 };

@@ -9,7 +9,7 @@
 namespace oomplan::estimator {
 namespace {
 
-/// What can be reached, those first of which others are made: nodes count up as they are made, but for accumulators.
+/// What can be reached.
 std::vector<Node*> reached(const std::vector<GradientRoot>& roots, std::uint32_t visit) {
   std::vector<Node*> out;
   const auto visit_once = [&](Node* n) {
@@ -19,12 +19,16 @@ std::vector<Node*> reached(const std::vector<GradientRoot>& roots, std::uint32_t
   for (std::size_t i = 0; i < out.size(); ++i) {
     for (int e = 0; e < out[i]->next_count; ++e) visit_once(out[i]->next[static_cast<std::size_t>(e)].node.get());
   }
+  return out;
+}
+
+/// Those first of which others are made: nodes count up as they are made, but for accumulators.
+void sort_by_age(std::vector<Node*>& nodes) {
   const auto is_earlier = [](const Node* a, const Node* b) {
     const bool leaf = a->variable && !b->variable;
     return leaf || (bool(a->variable) == bool(b->variable) && a->sequence < b->sequence);
   };
-  std::stable_sort(out.begin(), out.end(), is_earlier);
-  return out;
+  std::stable_sort(nodes.begin(), nodes.end(), is_earlier);
 }
 
 /// Marks the edges that lead to none of `ends`, and counts what the others wait for.
@@ -49,7 +53,7 @@ void choose_edges(const std::vector<Node*>& nodes, const std::unordered_map<cons
 }  // namespace
 
 std::vector<Tensor> Torch::gradients_of(const std::vector<GradientRoot>& roots, const std::vector<Tensor>& leaves,
-                                        bool retains, NodeWatch* watch) {
+                                        bool retains, NodeWatch* watch, std::vector<Node*> within) {
   Restore no_grad(grad_enabled, false);
   Restore retaining(retains_, bool{retains});
   auto outer_queue = std::exchange(ready_, {});
@@ -57,7 +61,8 @@ std::vector<Tensor> Torch::gradients_of(const std::vector<GradientRoot>& roots, 
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     if (leaves[i]->accumulator != nullptr) ends.emplace(leaves[i]->accumulator, i);
   }
-  const std::vector<Node*> nodes = reached(roots, ++visit_);
+  std::vector<Node*> nodes = within.empty() ? reached(roots, ++visit_) : std::move(within);
+  sort_by_age(nodes);
   choose_edges(nodes, ends);
   for (const GradientRoot& root : roots) {
     root.node->buffer[static_cast<std::size_t>(root.output_nr)] = root.gradient;

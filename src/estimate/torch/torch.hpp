@@ -199,8 +199,9 @@ class Torch {
   /// From several roots at once, each with its gradient; one may have come of what another was made of.
   void backward_from(const Tensor& root, Tensor gradient, std::span<std::pair<Tensor, Tensor>> others);
   /// torch.autograd.grad: of `leaves` alone, which keep theirs. `retains`: nodes let go of nothing that they saved.
+  /// `within`: all that lies between, where that is known.
   std::vector<Tensor> gradients_of(const std::vector<GradientRoot>& roots, const std::vector<Tensor>& leaves,
-                                   bool retains, NodeWatch* watch);
+                                   bool retains, NodeWatch* watch, std::vector<Node*> within = {});
   /// Runs `forward` so that what it saves is recomputed in backward. `tracked`: tensors within `forward` that stand
   /// beside `input` among its arguments.
   Tensor checkpoint(const Tensor& input, std::function<Tensor(Tensor)> forward, CheckpointStyle style,

@@ -111,7 +111,15 @@ const std::vector<std::string> values{"true",
                                       "on_device",
                                       "forward",
                                       "reverse",
-                                      "mixed"};
+                                      "mixed",
+                                      "last",
+                                      "first",
+                                      "gpipe",
+                                      "1f1b",
+                                      "looped_bfs",
+                                      "interleaved_1f1b",
+                                      "interleaved_zero_bubble",
+                                      "zbv_zero_bubble"};
 
 bool read(const FactRow& row, const std::string& value, TrainingPlan& plan) {
   const auto document = parse_document("key: " + value + "\n", "c.yaml", Syntax::yaml);
@@ -166,7 +174,8 @@ std::vector<std::string_view> that_move(Bucket bucket) {
 TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::weights),
               ElementsAre("quantization", "quantized_experts", "checkpoint_bytes", "adapter", "tensor_parallel",
-                          "weights_dtype", "zero_dtype", "teacher", "zero_offload_params", "modules_to_save", "model"));
+                          "pipeline_parallel", "weights_dtype", "zero_dtype", "teacher", "zero_offload_params",
+                          "modules_to_save", "model"));
   EXPECT_THAT(that_move(Bucket::optimizer),
               ElementsAre("optimizer", "adapter", "zero_offload_optimizer", "weights_dtype", "trained_layers",
                           "fsdp_fp32_trained", "modules_to_save", "frozen_parameters", "model"));
@@ -174,13 +183,14 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
               ElementsAre("adapter", "weights_dtype", "optimizer_in_backward", "trained_layers", "modules_to_save",
                           "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
-              ElementsAre("sequence_length", "micro_batch_size", "tensor_parallel", "images", "clips",
-                          "gradient_checkpointing", "checkpoint_every", "checkpoint_keeps", "sequence_parallel",
-                          "activation_offload", "attention", "dora", "experts_implementation", "model"));
+              ElementsAre("sequence_length", "micro_batch_size", "tensor_parallel", "pipeline_parallel", "images",
+                          "clips", "gradient_checkpointing", "checkpoint_every", "checkpoint_keeps",
+                          "sequence_parallel", "pipeline_schedule", "pipeline_micro_batches", "activation_offload",
+                          "attention", "dora", "experts_implementation", "model"));
   EXPECT_THAT(that_move(Bucket::attention_scores),
               ElementsAre("attention", "sequence_length", "micro_batch_size", "older_gpu", "model"));
-  EXPECT_THAT(that_move(Bucket::logits_and_loss),
-              ElementsAre("sequence_length", "micro_batch_size", "loss_parallel", "loss", "model", "teacher"));
+  EXPECT_THAT(that_move(Bucket::logits_and_loss), ElementsAre("sequence_length", "micro_batch_size", "loss_parallel",
+                                                              "pipeline_outputs", "loss", "model", "teacher"));
   EXPECT_THAT(that_move(Bucket::autocast_copies), ElementsAre("autocast", "weights_dtype", "model"));
   EXPECT_THAT(that_move(Bucket::temporaries),
               ElementsAre("sequence_length", "micro_batch_size", "optimizer", "experts_implementation", "model"));
@@ -193,8 +203,9 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::gathered),
               ElementsAre("fsdp_reshard", "sharding", "zero_max_live", "fsdp_param_dtype", "zero_max_reuse",
                           "fsdp_units", "zero_prefetch", "fsdp_prefetch", "model"));
-  EXPECT_THAT(that_move(Bucket::communication), ElementsAre("ddp_bucket_views", "zero_reduce_bucket", "sharding",
-                                                            "zero_overlap", "fsdp_reduce_dtype", "model"));
+  EXPECT_THAT(that_move(Bucket::communication),
+              ElementsAre("ddp_bucket_views", "zero_reduce_bucket", "sharding", "pipeline_micro_batches",
+                          "zero_overlap", "fsdp_reduce_dtype", "model"));
   EXPECT_THAT(that_move(Bucket::runtime), ElementsAre("model"));
 }
 
@@ -259,6 +270,7 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
                                            "checkpoint_bytes",
                                            "fake_quantization_group",
                                            "checkpoint_every",
+                                           "checkpoint_place",
                                            "checkpoint_keeps",
                                            "loss_part",
                                            "optimizer_in_backward",
@@ -296,6 +308,10 @@ TEST(FactTable, FactsOfTheMeshMatterByTheWayThatRanksShare) {
   plan.mesh.tensor_parallel.value = 2;
   EXPECT_THAT(of_mesh(plan), ElementsAre("world_size", "tensor_parallel", "sequence_parallel", "loss_parallel"));
   plan.mesh.tensor_parallel.value = 1;
+  plan.mesh.pipeline_parallel.value = 2;
+  EXPECT_THAT(of_mesh(plan), ElementsAre("world_size", "pipeline_parallel", "pipeline_schedule", "pipeline_stages",
+                                         "pipeline_layers", "pipeline_micro_batches", "pipeline_outputs"));
+  plan.mesh.pipeline_parallel.value = 1;
   plan.mesh.sharding.value = Sharding::ddp;
   plan.batch.gradient_accumulation_steps.value = 2;
   EXPECT_THAT(of_mesh(plan), ElementsAre("world_size", "sharding", "sync_each_micro_batch", "ddp_bucket_mib",
