@@ -246,6 +246,9 @@ TEST(Unsloth, PairsAreAsLongAsTheirTrainersOwnLimit) {
   EXPECT_EQ(orpo.batch.sequence_length.value, 256);
   EXPECT_EQ(orpo.batch.micro_batch_size.value, 4);
   EXPECT_EQ(orpo.batch.joined.value, 0);
+  EXPECT_EQ(plan_of(pairs("ORPO", "max_length = None")).batch.sequence_length.value, 512);
+  EXPECT_THAT(errors_of(pairs("DPO", "max_length = None")), Contains(HasSubstr("ingest/missing-fact")));
+  EXPECT_THAT(errors_of(all("max_length = int(x)")), IsEmpty());
   const TrainingPlan dpo = plan_of(pairs("DPO", "", "ref_model = None, "));
   EXPECT_THAT(features(dpo), IsEmpty());
   EXPECT_EQ(dpo.recipe.kind.value, RecipeKind::dpo);

@@ -314,7 +314,7 @@ void plan_trainer(const Arguments& args, Draft& draft) {
 
 /// DPOTrainer and ORPOTrainer of trl 0.22.2, which are given the model's logits. Their rows are padded pairs, as long
 /// as the trainer's own limit.
-void plan_pairs(const Arguments& args, Draft& draft) {
+void plan_pairs(const Arguments& args, Draft& draft, const Document& document) {
   if (!is_of_pairs(args)) return;
   TrainingPlan& plan = draft.plan;
   const bool dpo = trainer_of(args) == "DPOTrainer";
@@ -325,6 +325,11 @@ void plan_pairs(const Arguments& args, Draft& draft) {
   plan.recipe.loss = {Loss::full_logits, trainer};
   const auto longest = args.get<std::int64_t>("max_length");
   plan.batch.sequence_length = setting(longest, std::int64_t{1024}, own("its config of the trainer"));
+  if (longest.value == 0 && !dpo) plan.batch.sequence_length.value = 512;
+  if (longest.value == 0 && dpo) {
+    miss(draft, document, "sequence_length", {"max_length"}, "max_length is None, so pairs are as long as the data has",
+         "--set max_length=…");
+  }
   const auto padding_free = args.get<bool>("padding_free");
   if (is(padding_free, true)) gap(draft, "pairs in one row", "padding_free", padding_free.origin);
   plan.batch.joined = {0, trainer};
@@ -346,6 +351,10 @@ Draft read(const Inputs& given, const Document& document) {
   const auto collator = std::ranges::find_if(given, is_padding_collator);
   Inputs known = without_others(given);
   std::erase_if(known, is_padding_collator);
+  const Node* trainer = find_value(known, "trainer");
+  const bool has_limit =
+      trainer != nullptr && (trainer->text.ends_with("DPOTrainer") || trainer->text.ends_with("ORPOTrainer"));
+  std::erase_if(known, [&](const Input& input) { return input.key == "max_length" && !has_limit; });
   const bool has_rows = std::erase_if(known, is_evaluation_data) > 0;
   Inputs inputs = without_expressions(std::move(known), draft);
   const auto called = std::ranges::find(inputs, "get_peft_model.called", &Input::key);
@@ -372,7 +381,7 @@ Draft read(const Inputs& given, const Document& document) {
   if (!is_of_pairs(args)) plan_rows(args, collator == given.end() ? nullptr : &*collator, draft, document);
   plan_evaluation(args, has_rows, row, draft);
   note_other_config(args, plain, trainer_checkpoints, draft);
-  plan_pairs(args, draft);
+  plan_pairs(args, draft, document);
   trainer::plan_optimizer(args, plan);
   plan_embedding_state(args, plan);
   trainer::plan_clipping(args, plan.optimizer.clip_gradients);
