@@ -125,12 +125,24 @@ constexpr std::array of_us{"we get"sv,        "We get"sv,       "we got"sv,     
                            " our pods"sv,     " our service"sv, " our training"sv, " our server"sv,  "Our job"sv,
                            "Our cluster"sv};
 
+// The headings of a tracker's forms, and what is asked of whoever reads: a report, that names nobody as well.
+constexpr std::array of_reports{"teps to reproduce"sv, "teps to Reproduce"sv, "To Reproduce"sv,
+                                "to reproduce the"sv,  "xpected behavio"sv,   "xpected Behavio"sv,
+                                "ctual behavio"sv,     "ctual Behavio"sv,     "Describe the bug"sv,
+                                "escribe the issue"sv, "What happened?"sv,    "What happens?"sv,
+                                "ug description"sv,    "ug Description"sv,    "System Info"sv,
+                                "ssue Type"sv,         "Thanks in advance"sv, "thanks in advance"sv,
+                                "Any idea"sv,          "any idea"sv,          "Any help"sv,
+                                "any help"sv,          "an anyone"sv,         "an someone"sv,
+                                "lease advise"sv,      "Is there a way"sv,    "is there a way"sv,
+                                "Is there any way"sv,  "is there any way"sv,  "the following error:"sv};
+
 bool has_any(std::string_view text, const auto& words) {
   return std::ranges::any_of(words, [&](auto word) { return text.find(word) != std::string_view::npos; });
 }
 
 bool is_own(const Line& line) {
-  if (has_any(line.body, of_us)) return true;
+  if (has_any(line.body, of_us) || has_any(line.body, of_reports)) return true;
   return words_of(line.body).first_person && !has_any(line.body, of_itself);
 }
 

@@ -51,6 +51,8 @@ TEST(Article, IsNoReportOfOnesOwn) {
   EXPECT_EQ(writing("I read of best practices, step by step, and my pod dies.\n" + shown), Writing::other);
   EXPECT_EQ(writing("We see this typically at night; it occurs when our job starts.\n" + shown), Writing::other);
   EXPECT_EQ(writing(shown), Writing::other);
+  EXPECT_EQ(writing("### To Reproduce\nStep 1: run it. Here's how to: as best practices say.\nCommon causes\n" + shown),
+            Writing::other);
   EXPECT_EQ(writing("RuntimeError: this error indicates that a parameter was not used.\n" + shown), Writing::other);
 }
 
