@@ -1,5 +1,6 @@
 #include "help.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -46,10 +47,25 @@ std::string type_of(const CLI::Option& option) {
 
 }  // namespace
 
-HelpFormatter::HelpFormatter(std::vector<std::string> groups) : groups_(std::move(groups)) {
-  label("REQUIRED", "");
-  label("Positionals", "Arguments");
-  label("SUBCOMMAND", "COMMAND");
+HelpFormatter::HelpFormatter(std::vector<std::string> groups) : groups_(std::move(groups)) { label("REQUIRED", ""); }
+
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
+  const std::vector<const CLI::Option*> arguments =
+      app->get_options([](const CLI::Option* one) { return !one->get_group().empty() && one->get_positional(); });
+  const CLI::App* above = app->get_parent();
+  const auto taken_over = above == nullptr ? std::vector<const CLI::Option*>{} : above->get_options({});
+  const std::vector<const CLI::Option*> options = app->get_options([&](const CLI::Option* one) {
+    return !one->get_group().empty() && one->nonpositional() && std::ranges::count(taken_over, one) == 0;
+  });
+  std::string out = make_description(app) + "Usage: " + name + (options.empty() ? "" : " [OPTIONS]");
+  for (const CLI::Option* one : arguments) out += " " + make_option_usage(one);
+  if (app->get_require_subcommand_min() > 0) out += " COMMAND";
+  out += "\n";
+  for (const auto& [title, group] : {std::pair("Arguments", &arguments), std::pair("Options", &options)}) {
+    if (!group->empty()) out += "\n" + std::string(title) + ":\n";
+    for (const CLI::Option* one : *group) out += make_option(one, group == &arguments);
+  }
+  return out + make_subcommands(app, mode) + "\n" + make_footer(app);
 }
 
 std::string HelpFormatter::make_description(const CLI::App* app) const {
