@@ -219,11 +219,10 @@ RankAnswer other_rank(Findings& findings, RankKind kind, Footprint footprint, co
 }
 
 /// The kinds after the first are played here; there are some only where FSDP2's shards are uneven, and of a pipeline.
-void add_ranks(Findings& findings, const AllocatorSettings& settings, const HeldCards& cards) {
-  Result<std::vector<RankKind>> kinds = rank_kinds(*findings.plan, *findings.architecture);
-  if (!kinds) return append(findings.diagnostics, kinds.errors());
-  for (RankKind& kind : *kinds) {
-    if (&kind == &kinds->front()) {
+void add_ranks(Findings& findings, std::vector<RankKind> kinds, const AllocatorSettings& settings,
+               const HeldCards& cards) {
+  for (RankKind& kind : kinds) {
+    if (&kind == &kinds.front()) {
       findings.ranks.push_back(deciding_rank(findings, std::move(kind)));
       continue;
     }
@@ -231,6 +230,42 @@ void add_ranks(Findings& findings, const AllocatorSettings& settings, const Held
     if (!footprint) return append(findings.diagnostics, footprint.errors());
     findings.ranks.push_back(other_rank(findings, std::move(kind), std::move(*footprint), settings, cards));
   }
+}
+
+/// What a rank needs of the first card, or without one what it reserves.
+Bytes need_of(const Findings& findings, Footprint& footprint, const AllocatorSettings& settings,
+              const HeldCards& cards) {
+  Replays replays(footprint, settings, cards.gpus);
+  if (!cards.gpus.empty()) {
+    const Gpu& gpu = cards.gpus.front();
+    return fit(replays.with(gpu), gpu, paged_of(footprint), findings.plan->mesh, findings.unknown, cards.headroom)
+        .needed;
+  }
+  count_reserved(footprint, replays.first().reserved());
+  return footprint.peak.total;
+}
+
+/// Of a pipeline the rank with the most tensors, whose footprint estimate() gives, is not always the one that needs
+/// most: its footprint takes the place.
+void put_worst_first(Findings& findings, std::vector<RankKind>& kinds, const AllocatorSettings& settings,
+                     const HeldCards& cards) {
+  if (!is_pipelined(findings.plan->mesh)) return;
+  std::size_t worst = 0;
+  Bytes most;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    Result<Footprint> footprint = estimate_shard(*findings.plan, *findings.architecture, kinds[i].shard);
+    if (!footprint) return append(findings.diagnostics, footprint.errors());
+    const Bytes need = need_of(findings, *footprint, settings, cards);
+    if (need <= most) continue;
+    most = need;
+    worst = i;
+  }
+  if (worst == 0) return;
+  Result<Footprint> footprint = estimate_shard(*findings.plan, *findings.architecture, kinds[worst].shard);
+  if (!footprint) return append(findings.diagnostics, footprint.errors());
+  findings.footprint = std::move(*footprint);
+  const auto at = kinds.begin() + static_cast<std::ptrdiff_t>(worst);
+  std::rotate(kinds.begin(), at, at + 1);
 }
 
 /// What else is asked of a run that is held against cards, or null.
@@ -284,6 +319,9 @@ void hold_against(Findings& findings, const HeldCards& cards, const Beyond& beyo
   warn_of_assumed_totals(*findings.plan, cards.gpus);
   warn_of_open_layers(*findings.plan);
   if (!replay) return;
+  Result<std::vector<RankKind>> kinds = rank_kinds(*findings.plan, *findings.architecture);
+  if (!kinds) return append(findings.diagnostics, kinds.errors());
+  put_worst_first(findings, *kinds, *settings, cards);
   const Bytes peak = findings.footprint->peak.total;  // before what is reserved is counted
   findings.unknown = unknown_of(*findings.plan, *findings.architecture, *findings.footprint);
   Replays replays(*findings.footprint, *settings, cards.gpus, static_cast<bool>(beyond));
@@ -292,7 +330,7 @@ void hold_against(Findings& findings, const HeldCards& cards, const Beyond& beyo
   }
   findings.reserved = replays.first().reserved();
   count_reserved(*findings.footprint, *findings.reserved);
-  add_ranks(findings, *settings, cards);
+  add_ranks(findings, std::move(*kinds), *settings, cards);
   if (beyond) beyond(findings, replays);  // on the cards as the run finds them
   show_calibration(findings, cards, peak);
 }

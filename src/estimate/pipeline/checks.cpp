@@ -18,6 +18,8 @@ constexpr std::int64_t most_pipeline_ranks = 4'096;
 constexpr std::int64_t most_passes = 16'384;
 
 constexpr std::array<std::string_view, 3> pipelined_optimizers{"adamw_foreach", "adamw_for_each", "adamw_fused"};
+/// Whose layers were run with their backward pass in parts, which follows the order in which a module makes its own.
+constexpr std::array<std::string_view, 4> parted_models{"llama", "mistral", "qwen2", "qwen3"};
 /// Of these each stage has what it needs, but for the embedding.
 constexpr std::array<std::string_view, 5> stem_ops{"embedding", "position_ids", "causal_mask", "rotary_embedding",
                                                    "rope_cache"};
@@ -125,6 +127,8 @@ class PipelineChecks {
     const auto unlike = [&] { cannot(architecture_.model_type, at); };
     if (architecture_.task != Task::causal_lm || architecture_.body.size() != 1 || architecture_.teacher != nullptr)
       return unlike();
+    if (parts_backward(shape_.schedule) && std::ranges::count(parted_models, architecture_.model_type) == 0)
+      return cannot("a parted backward of " + architecture_.model_type, mesh_.pipeline_schedule.origin);
     const Segment& body = architecture_.body.front();
     const auto some = [](const std::vector<OpSpec>& specs) { return !specs.empty(); };
     const bool between = std::ranges::any_of(body.before, some) || std::ranges::any_of(body.after, some);
@@ -154,6 +158,8 @@ class PipelineChecks {
     if (parts_backward(shape_.schedule)) cannot(name + " with a parted backward", sharding.origin);
     if (sharding.value == Sharding::ddp) {
       if (shape_.stages_each > 1) cannot("DDP of several stages a GPU", mesh_.pipeline_stages.origin);
+      // Its micro-batches come back in another order than they went, and DDP reduces in the last to come.
+      if (shape_.schedule == PipelineSchedule::looped_bfs) cannot("DDP by looped BFS", mesh_.pipeline_schedule.origin);
       measured(mesh_.ddp_find_unused, "find_unused_parameters");
       return;
     }
@@ -245,6 +251,8 @@ void check_pipeline(const TrainingPlan& plan, const Architecture& architecture, 
   if (mesh.pipeline_stages.value > 1) alone("pipeline_stages", mesh.pipeline_stages.origin);
   if (mesh.pipeline_micro_batches.value > 1) alone("pipeline_micro_batches", mesh.pipeline_micro_batches.origin);
   if (!mesh.pipeline_layers.value.empty()) alone("pipeline_layers", mesh.pipeline_layers.origin);
+  if (mesh.pipeline_schedule.origin.is_said()) alone("pipeline_schedule", mesh.pipeline_schedule.origin);
+  if (mesh.pipeline_outputs.origin.is_said()) alone("pipeline_outputs", mesh.pipeline_outputs.origin);
 }
 
 }  // namespace oomplan::estimator

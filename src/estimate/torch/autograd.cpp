@@ -18,9 +18,6 @@ bool obeys_layout(const TensorImpl& gradient, const TensorImpl& leaf) {
   return true;
 }
 
-/// CompareNodeTaskTime: of nodes of one sequence number, as all that accumulate have, the heap decides.
-bool is_later(const Node* a, const Node* b) { return a->sequence < b->sequence; }
-
 }  // namespace
 
 Node* Torch::new_node() {

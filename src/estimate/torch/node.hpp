@@ -89,6 +89,9 @@ struct Node {
   }
 };
 
+/// CompareNodeTaskTime: of nodes of one sequence number, as all that accumulate have, the heap decides.
+inline bool is_later(const Node* a, const Node* b) { return a->sequence < b->sequence; }
+
 void free_node(Node* node);
 
 inline NodeRef::NodeRef(Node* node) : node_(node) {
