@@ -251,8 +251,6 @@ void check_pipeline(const TrainingPlan& plan, const Architecture& architecture, 
   if (mesh.pipeline_stages.value > 1) alone("pipeline_stages", mesh.pipeline_stages.origin);
   if (mesh.pipeline_micro_batches.value > 1) alone("pipeline_micro_batches", mesh.pipeline_micro_batches.origin);
   if (!mesh.pipeline_layers.value.empty()) alone("pipeline_layers", mesh.pipeline_layers.origin);
-  if (mesh.pipeline_schedule.origin.is_said()) alone("pipeline_schedule", mesh.pipeline_schedule.origin);
-  if (mesh.pipeline_outputs.origin.is_said()) alone("pipeline_outputs", mesh.pipeline_outputs.origin);
 }
 
 }  // namespace oomplan::estimator
