@@ -195,5 +195,11 @@ TEST(Rank, IsOfTheProcessThatTheKernelKilled) {
   EXPECT_EQ(d.rank, 3);
 }
 
+TEST(Verdict, WhatASchedulerCouldNotRunMayHaveRunOutOfMemory) {
+  const Diagnosis failed = diagnosed("Unable to run job: CUDA out of memory. Tried to allocate 2.00 GiB\n");
+  EXPECT_EQ(failed.verdict.cause, Cause::vram_exhausted);
+  EXPECT_EQ(diagnosed("Unable to run job: denied: host \"node-3\" is no submit host.\n").verdict.cause, Cause::not_oom);
+}
+
 }  // namespace
 }  // namespace oomplan::diagnose
