@@ -186,6 +186,9 @@ struct Signs {
   }
   int all() const { return page() + static_cast<int>(explaining.size()) + (to_reader >= 2 ? 1 : 0); }
 
+  /// Whether it says what it is, or what a failure stands for; a banner and a site's menu have the other phrases too.
+  bool is_sure() const { return !of_itself.empty() || !defining.empty() || !titles.empty(); }
+
   /// Sentences of a language fill it: five words in two lines hold them together, and there is more than a remark.
   bool is_prose() const { return function >= 25 && 2 * function >= 5 * written; }
 };
@@ -201,8 +204,9 @@ Writing writing_of(const std::vector<Line>& lines, int file) {
     signs.look(line.body);
   }
   const bool says_so = !signs.of_itself.empty() && signs.written >= 2 * of_programs;  // of itself, whatever it shows
-  if (signs.all() >= 3 && signs.page() >= 2 && (says_so || signs.all() >= 2 * of_programs)) return Writing::article;
-  if (of_programs == 0 && signs.is_prose() && signs.all() >= 2 && signs.page() >= 1) return Writing::article;
+  const bool is_full = signs.all() >= 3 && signs.page() >= 2 && (says_so || signs.all() >= 2 * of_programs);
+  const bool is_written = of_programs == 0 && signs.is_prose() && signs.all() >= 2 && signs.page() >= 1;
+  if (signs.is_sure() && (is_full || is_written)) return Writing::article;
   const bool talks = signs.of_change || (signs.is_prose() && signs.all() >= 1) ||
                      (signs.all() >= 2 && signs.all() > std::ssize(signs.titles));
   return of_programs == 0 && talks ? Writing::talk : Writing::other;

@@ -70,5 +70,27 @@ TEST(Article, ShowsWhatHappenedToNobody) {
   EXPECT_EQ(diagnosed(std::string(kill)).verdict.cause, Cause::k8s_oomkilled);
 }
 
+const std::string kernel =
+    "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/job,task_memcg=/job,"
+    "task=python,pid=77,uid=0\nMemory cgroup out of memory: Killed process 77 (python) total-vm:9000kB, "
+    "anon-rss:8000kB, file-rss:0kB, shmem-rss:0kB\n";
+
+TEST(Article, IsNoBannerAndNoSitesMenu) {
+  const Diagnosis d =
+      diagnosed("Skip to content: best practices of this cluster\nStep 1: Look for your quota\n" + kernel);
+  EXPECT_EQ(d.verdict.cause, Cause::cgroup_oom);
+  const std::string frames = "Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\n    f()\n";
+  EXPECT_EQ(diagnosed("Skip to content\nStep 1: train\nLook for the loss\n" + frames + oom(2, 80, 1, 78, 76, 1))
+                .verdict.cause,
+            Cause::vram_exhausted);
+}
+
+TEST(Article, MayShowTheReportOfTheRun) {
+  const Diagnosis d =
+      diagnosed("In this guide the status is taken apart, step by step.\nWhat OOMKilled means\n" + kernel);
+  EXPECT_EQ(d.verdict.cause, Cause::cgroup_oom);
+  EXPECT_EQ(d.verdict.confidence, Confidence::possible);
+}
+
 }  // namespace
 }  // namespace oomplan::diagnose
