@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "reader.hpp"
 #include "titles.hpp"
 #include "words.hpp"
 
@@ -146,9 +147,19 @@ bool is_own(const Line& line) {
   return words_of(line.body).first_person && !has_any(line.body, of_itself);
 }
 
+// "loss: 0.31", "'loss': 0.31", "loss=0.31"
+bool is_step(std::string_view text) {
+  constexpr std::string_view name = "loss";
+  const std::size_t at = text.find(name);
+  if (at == text.npos) return false;
+  const std::string_view rest = text.substr(at + name.size());
+  const std::size_t value = rest.find_first_not_of("':= \"");
+  return value != rest.npos && value > 0 && rest[value] >= '0' && rest[value] <= '9';
+}
+
 bool is_of_a_program(const Line& line) {
   return !line.time.empty() || line.rank || line.body.find("%|") != std::string::npos ||
-         line.body.starts_with("Traceback (") || line.body.starts_with("File \"");
+         line.body.starts_with("Traceback (") || is_frame(line.body) || is_step(line.body);
 }
 
 // What was found of each kind, every phrase once.
@@ -177,14 +188,18 @@ struct Signs {
     const Words words = words_of(text);
     const bool addressed = text.find(" you'") != text.npos || text.starts_with("You'");
     if ((words.people > 0 || addressed) && !words.writer) ++to_reader;
+    if (text.empty() || begins_with_exception(text)) return;  // whose sentences are a program's
     function += words.function;
-    written += text.empty() ? 0 : 1;
+    ++written;
   }
 
   int page() const {
     return 2 * static_cast<int>(of_itself.size()) + static_cast<int>(to_all.size() + titles.size() + defining.size());
   }
   int all() const { return page() + static_cast<int>(explaining.size()) + (to_reader >= 2 ? 1 : 0); }
+
+  /// Whether it says what it is, or what a failure stands for; a banner and a site's menu have the other phrases too.
+  bool is_sure() const { return !of_itself.empty() || !defining.empty() || !titles.empty(); }
 
   /// Sentences of a language fill it: five words in two lines hold them together, and there is more than a remark.
   bool is_prose() const { return function >= 25 && 2 * function >= 5 * written; }
@@ -201,10 +216,10 @@ Writing writing_of(const std::vector<Line>& lines, int file) {
     signs.look(line.body);
   }
   const bool says_so = !signs.of_itself.empty() && signs.written >= 2 * of_programs;  // of itself, whatever it shows
-  if (signs.all() >= 3 && signs.page() >= 2 && (says_so || signs.all() >= 2 * of_programs)) return Writing::article;
-  if (of_programs == 0 && signs.is_prose() && signs.all() >= 2 && signs.page() >= 1) return Writing::article;
-  const bool talks = signs.of_change || (signs.is_prose() && signs.all() >= 1) ||
-                     (signs.all() >= 2 && signs.all() > std::ssize(signs.titles));
+  const bool is_full = signs.all() >= 3 && signs.page() >= 2 && (says_so || signs.all() >= 2 * of_programs);
+  const bool is_written = of_programs == 0 && signs.is_prose() && signs.all() >= 2 && signs.page() >= 1;
+  if (signs.is_sure() && (is_full || is_written)) return Writing::article;
+  const bool talks = signs.of_change || (signs.is_prose() && signs.all() >= 1);
   return of_programs == 0 && talks ? Writing::talk : Writing::other;
 }
 

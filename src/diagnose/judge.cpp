@@ -106,10 +106,30 @@ void weigh_kill(Judgement& judgement) {
   judgement.against.push_back("a process was killed for memory on the host, and the error may have followed from that");
 }
 
+// Whether one of the root's traceback's paths has one of the words, as a folder of it: "File …/torch/cuda/memory.py:9".
+bool has_frame_of(const Case& c, const std::string& folders) {
+  constexpr std::size_t most_lines_below = 140;
+  if (!c.root->line || folders.empty()) return false;
+  const std::vector<Line>& lines = *c.lines;
+  const std::size_t end = std::min(lines.size(), *c.root->line + most_lines_below);
+  for (std::size_t i = *c.root->line; i < end && lines[i].file == lines[*c.root->line].file; ++i) {
+    std::string path = lines[i].body.substr(0, lines[i].body.find(".py"));
+    std::ranges::replace(path, '\\', '/');
+    if (path.size() == lines[i].body.size()) continue;
+    for (std::size_t at = 0; at < folders.size();) {
+      const std::size_t stop = std::min(folders.find(' ', at), folders.size());
+      if (path.find("/" + folders.substr(at, stop - at) + "/") != path.npos) return true;
+      at = stop + 1;
+    }
+  }
+  return false;
+}
+
 // A sentence that leaves something open says how sure it makes, and what speaks against more.
-void weigh_words(const Evidence& root, Judgement& judgement) {
+void weigh_words(const Case& c, Judgement& judgement) {
+  const Evidence& root = *c.root;
   const std::string most = root.text_of("at_most");
-  if (most.empty() || judgement.cause == Cause::not_oom) return;
+  if (most.empty() || judgement.cause == Cause::not_oom || has_frame_of(c, root.text_of("unless_frames_of"))) return;
   const Confidence bound = most == name_of(Confidence::likely) ? Confidence::likely : Confidence::possible;
   if (judgement.confidence <= bound) return;
   judgement.confidence = bound;
@@ -149,7 +169,7 @@ std::vector<Judgement> judgements(const Case& c) {
 #undef OOMPLAN_ENTRY
   std::erase_if(out, [](const Judgement& j) { return j.weight == 0; });
   if (c.root != nullptr && c.root->find("quoted") != nullptr) std::for_each(out.begin(), out.end(), doubt);
-  if (c.root != nullptr) std::ranges::for_each(out, [&](Judgement& one) { weigh_words(*c.root, one); });
+  if (c.root != nullptr) std::ranges::for_each(out, [&](Judgement& one) { weigh_words(c, one); });
   if (c.root != nullptr && ended_with_0(c)) std::for_each(out.begin(), out.end(), weigh_end);
   if (stands_beside_a_kill(c)) std::for_each(out.begin(), out.end(), weigh_kill);
   std::stable_sort(out.begin(), out.end(), [](const Judgement& a, const Judgement& b) { return a.weight > b.weight; });

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "case.hpp"
+#include "oomplan/core/text.hpp"
 
 namespace oomplan::diagnose {
 namespace {
@@ -119,7 +120,8 @@ const Evidence* last_of_tracker(const std::vector<Evidence>& evidence) {
 // The bars of evaluations among those of training, once an evaluation began: of another length, or of the same one and
 // begun anew. Where that begins anew too, training goes on.
 // A shorter bar that begins within one of training which is not at its end is another loop's as well, as Hugging Face's
-// Trainer draws its evaluations; so is one before a failure of the evaluation.
+// Trainer draws its evaluations; so is one before a failure of the evaluation. The batches of an epoch are none: within
+// a bar of epochs, or begun anew at each step of the longer one.
 class EvaluationBars {
  public:
   explicit EvaluationBars(bool failed_there) : failed_there_(failed_there) {}
@@ -146,14 +148,28 @@ class EvaluationBars {
     const auto all = outer->number("steps");
     if (!steps || !all || *steps >= *all) return false;
     const std::int64_t done = outer->number("step").value_or(0);
-    if (*bar.number("step") <= first_drawn && done > 0 && done < *all) within_ = steps;
-    return failed_there_ || within_ == steps;
+    if (counts_epochs(outer->text)) return false;
+    if (*bar.number("step") <= first_drawn && done > 0 && done < *all) {
+      if (within_ == steps && done == begun_at_ + 1) of_each_ = steps;
+      within_ = steps;
+      begun_at_ = done;
+    }
+    return of_each_ != steps && (failed_there_ || within_ == steps);
+  }
+
+  // "Epochs:   3%|…"; "Epoch 3:  20%|…" counts the batches of one.
+  static bool counts_epochs(const std::string& text) {
+    constexpr std::size_t longest = 8;
+    const std::string label = lowered(text.substr(std::min(text.find_first_not_of(' '), text.size()), longest));
+    return label.starts_with("epoch:") || label.starts_with("epochs:");
   }
 
   bool failed_there_;
   const Evidence* evaluation_ = nullptr;
-  std::optional<std::int64_t> at_{};      // of its bar, where that is as long as training's
-  std::optional<std::int64_t> within_{};  // how long the loop is that began within training's
+  std::optional<std::int64_t> at_{};       // of its bar, where that is as long as training's
+  std::optional<std::int64_t> within_{};   // how long the loop is that began within training's,
+  std::int64_t begun_at_ = 0;              // at which step,
+  std::optional<std::int64_t> of_each_{};  // and where it began anew at the next
 };
 
 // The last progress line before the failure, and the last that says where in the run it is.

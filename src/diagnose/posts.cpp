@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "prose.hpp"
 #include "words.hpp"
 
 namespace oomplan::diagnose {
@@ -12,6 +13,34 @@ namespace {
 using namespace std::string_view_literals;
 
 bool has_digit(std::string_view text) { return text.find_first_of("0123456789") != std::string_view::npos; }
+
+bool is_of_a_log(const Line& line) {
+  return !line.time.empty() || line.prefixed || line.rank || line.body.find("%|") != std::string::npos ||
+         begins_with_level(line.body) || lowered(line.body.substr(0, 7)) == "warning";
+}
+
+// "bob", "Eve J. Miller": of one to three words, none of which a number begins.
+bool is_name(std::string_view text) {
+  constexpr int most_words = 3;
+  int words = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    if (text[at] == '@') ++at;
+    if (at >= end || (!is_letter(text[at]) && static_cast<unsigned char>(text[at]) < 0x80)) return false;
+    if (++words > most_words || text.substr(at, end - at).find_first_of(":=/()[]{}<>\"'") != text.npos) return false;
+    at = end + 1;
+  }
+  return words > 0;
+}
+
+// "Eve wrote:", "On Friday, Jan 5, 2024 at 10:12 Eve <eve@…> wrote:"
+bool ends_in_speech(std::string_view text) {
+  for (const std::string_view verb : {" wrote:"sv, " said:"sv}) {
+    if (!text.ends_with(verb)) continue;
+    return text.starts_with("On ") || is_name(text.substr(0, text.size() - verb.size()));
+  }
+  return false;
+}
 
 // "bob commented on Jan 5", "alice · comment · 2024-03-01", "answered Mar 3, 2015 at 10:12", "Eve wrote:"
 bool begins_post(const Line& line) {
@@ -23,8 +52,8 @@ bool begins_post(const Line& line) {
                                "\xC2\xB7 answer \xC2\xB7"sv,
                                "\xC2\xB7 description \xC2\xB7"sv};
   const std::string_view text = line.quoted();
-  if (text.size() > longest || text.empty()) return false;
-  if (text.ends_with(" wrote:") || text.ends_with(" said:")) return true;
+  if (text.size() > longest || text.empty() || is_of_a_log(line)) return false;
+  if (ends_in_speech(text)) return true;
   if (!has_digit(text)) return false;
   if (text.find(" commented ") != text.npos && text.ends_with(" ago")) return true;
   const bool named = text.starts_with("answered ") || text.starts_with("asked ");
@@ -35,7 +64,7 @@ bool begins_post(const Line& line) {
 // "I lowered the batch, and now it works:"
 bool is_speech(const Line& line) {
   constexpr int enough = 3;
-  if (!line.time.empty() || line.prefixed || line.rank || line.body.find("%|") != std::string::npos) return false;
+  if (is_of_a_log(line)) return false;
   const Words words = words_of(line.body);
   return words.first_person && words.function >= enough;
 }

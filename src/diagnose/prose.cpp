@@ -46,17 +46,6 @@ std::string_view without_opening(std::string_view lead) {
   return lead;
 }
 
-bool begins_with_level(std::string_view text) {
-  if (glog_level(text)) return true;
-  if (text.starts_with("*** ")) text.remove_prefix(4);
-  while (text.starts_with('[') || text.starts_with('(')) text.remove_prefix(1);
-  const std::string begin = lowered(text.substr(0, 16));
-  return std::any_of(levels.begin(), levels.end(), [&](std::string_view level) {
-    return begin.starts_with(level) && (level.ends_with(' ') || begin.size() == level.size() ||
-                                        " :]|)-"sv.find(begin[level.size()]) != std::string_view::npos);
-  });
-}
-
 bool is_text_line(const std::vector<Line>& lines, std::size_t index, std::size_t of) {
   constexpr int enough = 5;
   if (index >= lines.size() || lines[index].file != lines[of].file || lines[index].prefixed) return false;
@@ -189,6 +178,17 @@ bool stands_within_sentence(std::string_view lead, std::string_view rest) {
 }
 
 }  // namespace
+
+bool begins_with_level(std::string_view text) {
+  if (glog_level(text)) return true;
+  if (text.starts_with("*** ")) text.remove_prefix(4);
+  while (text.starts_with('[') || text.starts_with('(')) text.remove_prefix(1);
+  const std::string begin = lowered(text.substr(0, 16));
+  return std::any_of(levels.begin(), levels.end(), [&](std::string_view level) {
+    return begin.starts_with(level) && (level.ends_with(' ') || begin.size() == level.size() ||
+                                        " :]|)-"sv.find(begin[level.size()]) != std::string_view::npos);
+  });
+}
 
 bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::size_t begin, std::size_t end) {
   const Line& line = lines[index];

@@ -18,6 +18,9 @@ bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::siz
 /// stand within others. A program's stand at the begin, or behind a sign.
 bool stands_in_foreign_prose(std::string_view text, std::size_t begin, std::size_t end);
 
+/// Whether the text begins with the level of a log's line: "WARN: ", "[error] ", glog's "E1101 ".
+bool begins_with_level(std::string_view text);
+
 /// Whether the words behind `end` make the words before them a name of a kind of failure: "out of memory errors",
 /// "OOM killer".
 bool names_a_kind(std::string_view text, std::size_t end);

@@ -167,6 +167,16 @@ void Sieve::drop_code(std::vector<Found>& found) const {
   });
 }
 
+// A program's own report, with what it measured or the frames that it came from: whatever text shows it, it may be of
+// the run that is asked about.
+bool Sieve::is_reported(const Found& one) const {
+  const Says says = one.sentence->says;
+  if (says > Says::other_failure) return false;
+  const auto is_size = [](const Reading& r) { return r.kind == Reading::Kind::bytes; };
+  return says == Says::kernel_killed || says == Says::kernel_detail || std::ranges::any_of(one.match.facts, is_size) ||
+         below_frame(lines_, one.line);
+}
+
 // A page of help says what may go wrong, and what it looks like; a list of changes what went wrong once.
 void Sieve::drop_help(std::size_t index, std::vector<Found>& found) {
   const auto of_failure = [](const Found& one) {
@@ -174,7 +184,9 @@ void Sieve::drop_help(std::size_t index, std::vector<Found>& found) {
            one.sentence->says == Says::launcher || one.sentence->says == Says::killed;
   };
   if (!std::ranges::any_of(found, of_failure)) return;
-  if (help_.holds(index) || articles_.of(lines_[index].file) == Writing::article) std::erase_if(found, of_failure);
+  const bool of_article = articles_.of(lines_[index].file) == Writing::article;
+  if (help_.holds(index)) std::erase_if(found, of_failure);
+  if (of_article) std::erase_if(found, [&](const Found& one) { return of_failure(one) && !is_reported(one); });
   std::erase_if(found,
                 [&](const Found& one) { return of_failure(one) && stands_in_history(lines_, one.line, one.begin); });
 }

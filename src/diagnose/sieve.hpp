@@ -41,6 +41,7 @@ class Sieve {
   bool names_kind(const Found& one) const;
   bool is_quoted(const Found& one) const;
   bool is_subject(const Found& one) const;
+  bool is_reported(const Found& one) const;
   bool is_of_a_writer(const Found& one) const;
   std::size_t end_of(const Found& one) const;
 

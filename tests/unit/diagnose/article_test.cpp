@@ -42,7 +42,12 @@ TEST(Article, ThatSaysSoMayShowMoreOfALog) {
 
 TEST(Article, OfFewSignsIsTalk) {
   const std::string shown(kill);
-  EXPECT_EQ(writing("It occurs when a limit is met, and typically at night.\n" + shown), Writing::talk);
+  const std::string told =
+      "It occurs when a limit is met, and typically at night, when the jobs of the day are done and the ones that wait "
+      "for the machine all begin at the same time, with as much as they can have. If it is of the host, then the code "
+      "is that of the signal; if it is of the card, then it is what the program has of its own.\n";
+  EXPECT_EQ(writing(told + shown), Writing::talk);
+  EXPECT_EQ(writing(told + "{'loss': 0.31, 'epoch': 1}\n" + shown), Writing::other);
   EXPECT_EQ(writing("This PR prints the reason:\n" + shown), Writing::talk);
 }
 
@@ -68,6 +73,39 @@ TEST(Article, ShowsWhatHappenedToNobody) {
   EXPECT_EQ(diagnosed(page).verdict.cause, Cause::unknown);
   EXPECT_FALSE(diagnosed(page).out_of_memory);
   EXPECT_EQ(diagnosed(std::string(kill)).verdict.cause, Cause::k8s_oomkilled);
+}
+
+const std::string kernel =
+    "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/job,task_memcg=/job,"
+    "task=python,pid=77,uid=0\nMemory cgroup out of memory: Killed process 77 (python) total-vm:9000kB, "
+    "anon-rss:8000kB, file-rss:0kB, shmem-rss:0kB\n";
+
+TEST(Article, IsNoBannerAndNoSitesMenu) {
+  const Diagnosis d =
+      diagnosed("Skip to content: best practices of this cluster\nStep 1: Look for your quota\n" + kernel);
+  EXPECT_EQ(d.verdict.cause, Cause::cgroup_oom);
+  EXPECT_EQ(d.verdict.confidence, Confidence::proved);
+  const std::string frames = "Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\n    f()\n";
+  EXPECT_EQ(diagnosed("Skip to content\nStep 1: train\nLook for the loss\n" + frames + oom(2, 80, 1, 78, 76, 1))
+                .verdict.cause,
+            Cause::vram_exhausted);
+}
+
+TEST(Article, MayShowTheReportOfTheRun) {
+  const Diagnosis d =
+      diagnosed("In this guide the status is taken apart, step by step.\nWhat OOMKilled means\n" + kernel);
+  EXPECT_EQ(d.verdict.cause, Cause::cgroup_oom);
+  EXPECT_EQ(d.verdict.confidence, Confidence::possible);
+}
+
+TEST(Article, IsNoLibrarysWarning) {
+  const Diagnosis d = diagnosed(
+      "The tokenizer has new tokens. This simply means that the embeddings are resized for you.\n"
+      "Some weights were not initialized. You should probably TRAIN this model on a down-stream task; the head "
+      "typically is new to your model.\n" +
+      oom(2, 80, 1, 78, 76, 1));
+  EXPECT_EQ(d.verdict.cause, Cause::vram_exhausted);
+  EXPECT_EQ(d.verdict.confidence, Confidence::proved);
 }
 
 }  // namespace

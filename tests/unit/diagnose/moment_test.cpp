@@ -49,6 +49,17 @@ TEST(Moment, CountsNoStepOfAnEvaluationsBar) {
   EXPECT_EQ(diagnosed(bar(499) + bar(500) + evaluation + bar(501) + failure).moment.step, 501);
 }
 
+TEST(Moment, CountsTheBatchesOfAnEpochWithinABarOfEpochs) {
+  const auto bar = [](const std::string& label, int step, int steps) {
+    return label + "  3%|#| " + std::to_string(step) + "/" + std::to_string(steps) + " [10:00<10:00,  1.20s/it]\n";
+  };
+  const auto batches = [&](int last) { return bar("", 1, 50) + bar("", 2, 50) + bar("", last, 50); };
+  const std::string failure = oom(2, 80, 1, 78, 76, 1);
+  EXPECT_EQ(diagnosed(bar("Epochs:", 3, 100) + batches(20) + failure).moment.step, 20);
+  EXPECT_EQ(diagnosed(bar("", 3, 100) + batches(50) + bar("", 4, 100) + batches(20) + failure).moment.step, 20);
+  EXPECT_EQ(diagnosed(bar("", 30, 100) + batches(50) + bar("", 60, 100) + batches(20) + failure).moment.step, 60);
+}
+
 TEST(Moment, OfAFrameGoesBeforeThatOfProgress) {
   const std::string step = traced(frame("torch/optim/adamw.py", "step", "adamw("));
   EXPECT_EQ(phase("***** Running Evaluation *****\n" + step), "optimizer_step");

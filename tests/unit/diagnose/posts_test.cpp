@@ -50,5 +50,27 @@ TEST(Posts, AKillThatIsToldLaterExplainsWhoVanished) {
             Cause::cgroup_oom);
 }
 
+// A log's line ends in "said:" or "wrote:" too, and what follows is of the same run.
+TEST(Posts, ALineOfALogBeginsNone) {
+  const std::string missing =
+      "Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\n    import flash_attn\n"
+      "ModuleNotFoundError: No module named 'flash_attn'\n";
+  const std::string killed =
+      "slurmstepd: error: Detected 1 oom_kill event in StepId=77.batch. Some of the step tasks have been OOM Killed.\n";
+  for (const std::string line :
+       {"WARNING: config said:\n", "WARNING saver wrote:\n", "2026-03-01 10:00:00 INFO saver: rank 0 wrote:\n",
+        "[rank0]: the saver wrote:\n", "rank 0 wrote:\n"}) {
+    const Diagnosis d = diagnosed(missing + line + killed);
+    EXPECT_EQ(d.verdict.cause, Cause::slurm_oom) << line;
+    EXPECT_EQ(d.verdict.confidence, Confidence::proved) << line;
+    const Diagnosis later =
+        diagnosed("ImportError: No module named 'apex'\n" + steps() + line + steps() + oom(2, 80, 1, 78, 76, 1));
+    EXPECT_EQ(later.verdict.cause, Cause::vram_exhausted) << line;
+    EXPECT_EQ(later.verdict.confidence, Confidence::proved) << line;
+  }
+  EXPECT_EQ(diagnosed("RuntimeError: size mismatch\n\nEve J. Miller wrote:\n\n" + failed).verdict.cause,
+            Cause::not_oom);
+}
+
 }  // namespace
 }  // namespace oomplan::diagnose

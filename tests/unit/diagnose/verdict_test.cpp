@@ -195,5 +195,24 @@ TEST(Rank, IsOfTheProcessThatTheKernelKilled) {
   EXPECT_EQ(d.rank, 3);
 }
 
+TEST(Verdict, WhatASchedulerCouldNotRunMayHaveRunOutOfMemory) {
+  const Diagnosis failed = diagnosed("Unable to run job: CUDA out of memory. Tried to allocate 2.00 GiB\n");
+  EXPECT_EQ(failed.verdict.cause, Cause::vram_exhausted);
+  EXPECT_EQ(diagnosed("Unable to run job: denied: host \"node-3\" is no submit host.\n").verdict.cause, Cause::not_oom);
+}
+
+// Ray's exception of the host's memory has the name that PyTorch's and CuPy's have.
+TEST(Verdict, OfACutTracebackTakesTheFramesOfItsLibrary) {
+  const std::string head = "OutOfMemoryError                          Traceback (most recent call last)\n";
+  const Diagnosis ray = diagnosed(head + "File /opt/lib/ray/_private/worker.py:2623, in get(object_refs)\n");
+  EXPECT_EQ(ray.verdict.confidence, Confidence::possible);
+  EXPECT_EQ(diagnosed(head).verdict.confidence, Confidence::possible);
+  for (const std::string path : {"/opt/lib/torch/nn/functional.py:1847", "~\\lib\\cupy\\core\\core.py"}) {
+    const Diagnosis d = diagnosed(head + "File " + path + ", in linear(input)\n");
+    EXPECT_EQ(d.verdict.cause, Cause::vram_exhausted);
+    EXPECT_EQ(d.verdict.confidence, Confidence::likely) << path;
+  }
+}
+
 }  // namespace
 }  // namespace oomplan::diagnose
