@@ -345,7 +345,10 @@ PagedOut paged_out(const Findings& findings) {
 
 void ask_host(Findings& findings, const HostQuestion& question, const Catalog& catalog) {
   if (!question.is_asked()) return;
-  Result<HostAnswer> host = answer_host(question, *findings.plan, paged_out(findings), catalog);
+  std::optional<HostModel> model;
+  if (findings.footprint) model = host_model(*findings.plan, *findings.architecture, *findings.footprint);
+  Result<HostAnswer> host =
+      answer_host(question, *findings.plan, model ? &*model : nullptr, paged_out(findings), catalog);
   if (!host) {
     append(findings.diagnostics, host.errors());
     return findings.footprint.reset();

@@ -71,8 +71,8 @@ Diagnostics placed(Diagnostics errors, const Origin& origin) {
 
 }  // namespace
 
-Result<HostAnswer> answer_host(const HostQuestion& question, const TrainingPlan& plan, const PagedOut& paged,
-                               const Catalog& catalog) {
+Result<HostAnswer> answer_host(const HostQuestion& question, const TrainingPlan& plan, const HostModel* model,
+                               const PagedOut& paged, const Catalog& catalog) {
   const Result<Asked> asked = read_options(question);
   if (!asked) return asked.errors();
   Result<std::optional<LoaderProfile>> profile = read_profile(question.loader);
@@ -84,7 +84,7 @@ Result<HostAnswer> answer_host(const HostQuestion& question, const TrainingPlan&
   if (!costs) return costs.errors();
   HostAnswer out{.profile = std::move(*profile)};
   const LoaderProfile* given = out.profile ? &*out.profile : nullptr;
-  out.footprint = host_footprint(plan, given, *libraries, *costs);
+  out.footprint = host_footprint(plan, model, given, *libraries, *costs);
   add_paged(out.footprint, plan, paged);
   out.fits = fit(out.footprint, asked->limits);
   if (given != nullptr) out.feed = feed(plan, *given, asked->step_seconds);

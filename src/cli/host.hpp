@@ -23,8 +23,9 @@ struct HostQuestion {
 
 /// Reads the profile and the sizes, and says what `plan` takes of the host. Errors: cli/bad-size, cli/usage,
 /// ingest/bad-profile, catalog/unknown-library, and those of read_document.
-Result<HostAnswer> answer_host(const HostQuestion& question, const TrainingPlan& plan, const PagedOut& paged,
-                               const Catalog& catalog);
+/// `model` is null where the GPU's part of the answer is not decided.
+Result<HostAnswer> answer_host(const HostQuestion& question, const TrainingPlan& plan, const HostModel* model,
+                               const PagedOut& paged, const Catalog& catalog);
 
 /// Why a limit of `host` cannot be decided; nothing where all can.
 Diagnostics undecided_on(const HostAnswer& host);

@@ -124,6 +124,18 @@ void add_groups(Footprint& f, const Peaks& peaks, const Peak& highest, Groups gr
   }
 }
 
+std::vector<HeldParameter> held_by(const Run& run) {
+  std::vector<HeldParameter> out;
+  for (const Cast& cast : run.models) {
+    for (const Parameter& p : cast.model.parameters) {
+      const std::int64_t rows = p.sizes.size() == 0 ? 1 : p.sizes[0];
+      out.push_back(
+          {p.sizes.product(), rows, p.layers, p.layer(), p.held->dtype, p.trained, p.part == Part::adapter, decays(p)});
+    }
+  }
+  return out;
+}
+
 Footprint footprint_of(const Played& played, Detail detail) {
   const Timeline& timeline = played.timeline;
   const Peaks peaks(timeline);
@@ -147,6 +159,7 @@ Footprint footprint_of(const Played& played, Detail detail) {
     f.peaks.push_back(phase_peak(peaks, p));
   }
   f.peak = phase_peak(peaks, highest);
+  if (detail != Detail::peaks) f.held = held_by(*played.run);
   if (detail != Detail::peaks) add_groups(f, peaks, highest, Groups(timeline, played.run->modules()));
   return f;
 }

@@ -139,6 +139,18 @@ void plan_fsdp1(const AskedFsdp& asked, const Arguments& fsdp) {
   if (is(ahead, true)) note(asked, "FSDP's forward prefetch", "forward_prefetch", ahead.origin);
 }
 
+/// Who loads, and who gathers what is saved (accelerate/utils/dataclasses.py: set_state_dict_type;
+/// transformers/training_args.py: _process_fsdp_args).
+void plan_checkpoints(const AskedFsdp& asked, const Arguments& fsdp) {
+  MeshFacts& mesh = asked.said.mesh;
+  const auto first = fsdp.get<bool>("cpu_ram_efficient_loading");
+  mesh.fsdp_first_loads = {first.value.value_or(launched(asked)), first.value ? first.origin : asked.origin};
+  const auto type = fsdp.get<std::string>("state_dict_type");
+  const bool full_by_default = !launched(asked) || mesh.sharding.value == Sharding::fsdp1;
+  const bool full = type.value ? upper(*type.value) == "FULL_STATE_DICT" || *type.value == "1" : full_by_default;
+  mesh.fsdp_full_state = {full, type.value ? type.origin : asked.origin};
+}
+
 /// The reference is loaded once accelerate's state is FSDP's, where TRL asks for device_map "auto" (1.16.0:
 /// trainer/dpo_trainer.py); only weights that come by the first rank are kept from that, which accelerate's launcher
 /// asks for where nothing is said, and transformers' Trainer does not.
@@ -169,6 +181,8 @@ void plan_fsdp(const AskedFsdp& asked) {
   }
   plan_wrapping(asked, fsdp);
   plan_checkpointing(asked, fsdp);
+  plan_checkpoints(asked, fsdp);
+  fsdp.set_facts(asked.said);
   plan_loading(asked, fsdp);
   const auto offload = fsdp.get<bool>(launched(asked) ? "offload_params" : asked.own->offload);
   if (is(offload, true)) asked.said.mesh.fsdp_offload = {true, offload.origin};

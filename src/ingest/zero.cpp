@@ -159,6 +159,7 @@ void plan_zero_plugin(const AskedZero& asked, const Node* config) {
   plan_overlap(asked);
   offload(asked, asked.said.mesh.zero_offload_optimizer, plugin.get<std::string>("offload_optimizer_device"), {});
   offload(asked, asked.said.mesh.zero_offload_params, plugin.get<std::string>("offload_param_device"), {});
+  give(asked.said.mesh.zero_gathers_to_save, plugin.get<bool>("zero3_save_16bit_model"));
   check_number(asked, plugin.get<std::int64_t>("gradient_accumulation_steps"), "gradient_accumulation_steps",
                asked.draft.plan.batch.gradient_accumulation_steps, "its own of");
 }

@@ -50,6 +50,11 @@ inline constexpr std::array loader_rows{
                               "machine decides what it takes",
                               {},
                               [](const Plan& plan) { return plan.loader.map_processes.value == 0; }}),
+    fact<&Plan::loader, &LoaderPlan::weights_on, as::weights_on>(
+        "weights_on", {"where a rank has the model once it is loaded: on its GPU; on the host, until the trainer moves "
+                       "it; or on the host only in a world of several that is not FSDP's, as TRL has it"}),
+    fact<&Plan::loader, &LoaderPlan::weights_before_rows, as::boolean>("weights_before_rows",
+                                                                       {"the model is loaded before `map()`"}),
     fact<&Plan::loader, &LoaderPlan::libraries, as::names>("loader_libraries",
                                                            {"what each process imports: names in `models/libraries`"}),
 };

@@ -103,8 +103,17 @@ inline constexpr std::array mesh_rows{
                               is_fsdp}),
     fact<&Plan::mesh, &MeshFacts::fsdp_loads_whole, as::boolean>(
         "fsdp_loads_whole", {"each GPU holds the model whole before `fully_shard` takes it apart", {}, is_fsdp2}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_first_loads, as::boolean>(
+        "fsdp_first_loads",
+        {"`cpu_ram_efficient_loading`: the first rank of a machine alone loads the weights", {}, is_fsdp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_full_state, as::boolean>(
+        "fsdp_full_state", {"`FULL_STATE_DICT`: the first rank gathers what is saved on the host", {}, is_fsdp}),
     fact<&Plan::mesh, &MeshFacts::fsdp_offload, as::boolean>(
         "fsdp_offload", {"shards, their gradients and their optimizer's state are on the host", {}, is_fsdp}),
+    fact<&Plan::mesh, &MeshFacts::fsdp_pin, as::boolean>(
+        "fsdp_pin", {"what is on the host is page-locked (`CPUOffloadPolicy`'s `pin_memory`)",
+                     {},
+                     [](const Plan& plan) { return is_fsdp2(plan) && plan.mesh.fsdp_offload.value; }}),
     fact<&Plan::mesh, &MeshFacts::fsdp_prefetch, as::backward_prefetch>(
         "fsdp_prefetch", {"FSDP1's `backward_prefetch`: the next unit is gathered before the gradients of the one at "
                           "work, after them, or not ahead",
@@ -165,6 +174,15 @@ inline constexpr std::array mesh_rows{
     fact<&Plan::mesh, &MeshFacts::zero_offload_params, as::boolean>(
         "zero_offload_params",
         {"`offload_param`: the shards of parameters are on the host", {{{weights, 4}}}, is_zero3}),
+    fact<&Plan::mesh, &MeshFacts::zero_pin_optimizer, as::boolean>(
+        "zero_pin_optimizer", {"`pin_memory` of `offload_optimizer`", {}, offloads_zero_optimizer}),
+    fact<&Plan::mesh, &MeshFacts::zero_pin_params, as::boolean>(
+        "zero_pin_params", {"`pin_memory` of `offload_param`",
+                            {},
+                            [](const Plan& plan) { return is_zero3(plan) && plan.mesh.zero_offload_params.value; }}),
+    fact<&Plan::mesh, &MeshFacts::zero_gathers_to_save, as::boolean>(
+        "zero_gathers_to_save",
+        {"`stage3_gather_16bit_weights_on_model_save`: the first rank gathers the model on the host", {}, is_zero3}),
     fact<&Plan::mesh, &MeshFacts::zero_prefetch, as::elements>(
         "zero_prefetch",
         {"`stage3_prefetch_bucket_size`: elements of parameters that are gathered ahead", {{{gathered, 4}}}, is_zero3}),

@@ -5,11 +5,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array moments{HostMoment::preparing, HostMoment::starting, HostMoment::running};
-
 Json json_of(const HostTerm& term) {
   Json out{{"name", term.name}, {"place", name_of(term.place)}};
-  for (const HostMoment moment : moments) {
+  for (const HostMoment moment : host_moments) {
     out[std::string(name_of(moment))] = term.at[static_cast<std::size_t>(moment)].count();
   }
   out["formula"] = term.formula;

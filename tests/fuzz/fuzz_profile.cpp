@@ -31,7 +31,7 @@ void predict(const LoaderProfile& profile) {
   for (const auto rows_as : {RowsAs::list, RowsAs::numpy, RowsAs::arrow, RowsAs::mapped, RowsAs::stream}) {
     for (const auto start : {WorkerStart::fork, WorkerStart::spawn}) {
       const TrainingPlan plan = plan_of(rows_as, start);
-      const HostFootprint out = host_footprint(plan, &profile, {}, costs);
+      const HostFootprint out = host_footprint(plan, nullptr, &profile, {}, costs);
       for (const HostTerm& term : out.terms) {
         for (const Bytes bytes : term.at) require(bytes >= Bytes(0), "no term is negative");
       }

@@ -72,6 +72,18 @@ struct LiveGroup {
   Bytes bytes{};  ///< Each storage rounded up to 512 bytes, as the CUDA caching allocator does.
 };
 
+/// A parameter as one rank holds it from step to step, for what the host has of it.
+struct HeldParameter {
+  std::int64_t elements = 0;  ///< Of the whole parameter.
+  std::int64_t rows = 1;      ///< Of its first dimension, along which FSDP2 cuts.
+  std::int64_t layers = 1;    ///< How many real layers it stands for.
+  int layer = -1;             ///< Of the layers played; -1 outside the blocks.
+  DType dtype = DType::fp32;
+  bool trained = false;
+  bool adapter = false;
+  bool decayed = true;  ///< The optimizer's first group of parameters has it (get_decay_parameter_names).
+};
+
 /// The estimate of one training run on one device: what PyTorch's allocator has handed out, by phase and bucket.
 /// Sizes are allocated bytes; what is paged lies beside them, and is in no total. Slack, fragmentation and runtime are
 /// zero until count_reserved().
@@ -86,6 +98,7 @@ struct Footprint {
   std::vector<PhasePeak> bucket_peaks{};  ///< For each bucket, in order: the moment when it is largest.
   std::vector<std::vector<LiveGroup>> at_bucket_peaks{};  ///< For each bucket: its groups at that moment.
   std::vector<std::string> attention_kernels{};           ///< The kernels that SDPA chose ("flash").
+  std::vector<HeldParameter> held{};                      ///< Of all models; none of Detail::peaks.
   std::string newer_kernel{};   ///< One of them that only GPUs of compute capability 8.0 and up have; empty: none.
   std::vector<Event> events{};  ///< Every allocation and free in order, all layers counted, and a mark where a phase
                                 ///< begins, its value a PhaseOfStep's code.

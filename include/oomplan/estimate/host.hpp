@@ -2,6 +2,7 @@
 // /dev/shm and of a cgroup's limit, each term with its formula.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "oomplan/catalog/architecture.hpp"
 #include "oomplan/catalog/runtime.hpp"
 #include "oomplan/estimate/estimate.hpp"
 #include "oomplan/plan/loader_profile.hpp"
@@ -16,10 +18,13 @@
 
 namespace oomplan {
 
-/// When a term is there. preparing: map() over the dataset. starting: the last worker of an epoch is handed the
-/// dataset. running: the loaders' queues are full.
-enum class HostMoment : std::uint8_t { preparing, starting, running };
-inline constexpr std::array<std::string_view, 3> host_moment_names{"preparing", "starting", "running"};
+/// When a term is there. loading: from_pretrained. preparing: map() over the dataset. starting: the last worker of an
+/// epoch is handed the dataset. running: the loaders' queues are full. saving: the same, and a checkpoint is written.
+enum class HostMoment : std::uint8_t { loading, preparing, starting, running, saving };
+inline constexpr std::array<std::string_view, 5> host_moment_names{"loading", "preparing", "starting", "running",
+                                                                   "saving"};
+inline constexpr std::array host_moments{HostMoment::loading, HostMoment::preparing, HostMoment::starting,
+                                         HostMoment::running, HostMoment::saving};
 constexpr std::string_view name_of(HostMoment moment) { return host_moment_names[static_cast<std::size_t>(moment)]; }
 
 /// process: anonymous memory. shared: /dev/shm, touched by a process or not. pinned: page-locked. files: pages of
@@ -31,8 +36,8 @@ constexpr std::string_view name_of(HostPlace place) { return host_place_names[st
 struct HostTerm {
   std::string name{};
   HostPlace place = HostPlace::process;
-  std::array<Bytes, 3> at{};  ///< By HostMoment, of the whole machine.
-  std::string formula{};      ///< "2 ranks × 145.00 MiB".
+  std::array<Bytes, host_moments.size()> at{};  ///< By HostMoment, of the whole machine.
+  std::string formula{};                        ///< "2 ranks × 145.00 MiB".
   std::string source{};
 };
 
@@ -54,10 +59,10 @@ struct HostFootprint {
     return in(HostPlace::process, moment) + in(HostPlace::shared, moment) + in(HostPlace::pinned, moment) +
            in(HostPlace::files, moment);
   }
-  /// The moment of most RAM; of equal ones the last.
+  /// The moment of most RAM; of equal ones `running`, or else the first.
   HostMoment worst() const {
     HostMoment out = HostMoment::running;
-    for (const HostMoment moment : {HostMoment::starting, HostMoment::preparing}) {
+    for (const HostMoment moment : host_moments) {
       if (ram(moment) > ram(out)) out = moment;
     }
     return out;
@@ -68,11 +73,27 @@ struct HostFootprint {
   /// The most that a cgroup cannot give back: RAM without files.
   Bytes unreclaimable() const { return ram() - in(HostPlace::files, worst()); }
   /// What would be cached if there were room.
-  Bytes page_cache() const { return in(HostPlace::page_cache, HostMoment::running); }
+  Bytes page_cache() const {
+    Bytes out;
+    for (const HostMoment moment : host_moments) out = std::max(out, in(HostPlace::page_cache, moment));
+    return out;
+  }
 };
 
-/// `profile` is null where none was given. The plan's libraries are `libraries`.
-HostFootprint host_footprint(const TrainingPlan& plan, const LoaderProfile* profile,
+/// The model as the ranks have it, and as its loader does.
+struct HostModel {
+  std::vector<HeldParameter> parameters{};
+  DType loaded = DType::fp32;      ///< Of from_pretrained.
+  DType checkpoint = DType::fp32;  ///< Of the files.
+  std::int64_t elements = 0;       ///< Of the model that is trained, without what is added to it.
+  std::int64_t state_tensors = 0;  ///< Of the optimizer, each as large as its parameter; -1: it has others.
+};
+
+/// `footprint` is the plan's, of more than Detail::peaks.
+HostModel host_model(const TrainingPlan& plan, const Architecture& architecture, const Footprint& footprint);
+
+/// `model` is null where it is not known, `profile` where none was given. The plan's libraries are `libraries`.
+HostFootprint host_footprint(const TrainingPlan& plan, const HostModel* model, const LoaderProfile* profile,
                              const std::vector<Library>& libraries, const PythonCosts& costs);
 
 /// What the driver keeps of a paged optimizer's state in host RAM, of one rank, and which part that is.

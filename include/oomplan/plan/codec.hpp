@@ -139,6 +139,7 @@ inline constexpr auto recipe = choice<RecipeKind, recipe_names>(
 inline constexpr auto divergence = choice<Divergence, divergence_names>("one of forward, reverse, mixed");
 inline constexpr auto reference = choice<Reference, reference_names>("one of none, adapter_off, model, precomputed");
 inline constexpr auto weights_dtype = choice<WeightsDType, weights_dtype_names>("one of checkpoint, fp32, bf16, fp16");
+inline constexpr auto weights_on = choice<WeightsOn, weights_on_names>("one of device, host, host_of_several, unknown");
 inline constexpr auto worker_start = choice<WorkerStart, worker_start_names>("one of fork, spawn, forkserver");
 inline constexpr auto rows_as = choice<RowsAs, rows_as_names>("one of list, numpy, arrow, mapped, stream");
 inline constexpr auto row_values = choice<RowValues, row_values_names>("one of int64, int32, int16, bytes");

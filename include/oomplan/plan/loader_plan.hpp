@@ -1,4 +1,4 @@
-// How a run's rows come to its ranks: the facts that decide host memory and /dev/shm.
+// How a run's rows and weights come to its ranks: the facts that decide host memory and /dev/shm.
 #pragma once
 
 #include <array>
@@ -29,6 +29,11 @@ inline constexpr std::array<std::string_view, 5> rows_as_names{"list", "numpy", 
 enum class RowValues : std::uint8_t { int64, int32, int16, bytes };
 inline constexpr std::array<std::string_view, 4> row_values_names{"int64", "int32", "int16", "bytes"};
 
+/// Where a rank has the model once it is loaded. device: on its GPU. host: in its own memory, until the trainer moves
+/// it. host_of_several: on its GPU where it is alone and under FSDP, else in its own memory (TRL).
+enum class WeightsOn : std::uint8_t { device, host, host_of_several, unknown };
+inline constexpr std::array<std::string_view, 4> weights_on_names{"device", "host", "host_of_several", "unknown"};
+
 struct LoaderPlan {
   Setting<std::int64_t> ranks{};     ///< Training processes on this machine, each with workers of its own.
   Setting<std::int64_t> workers{};   ///< num_workers of a rank's DataLoader; 0: the rank loads.
@@ -47,6 +52,8 @@ struct LoaderPlan {
   Setting<std::int64_t> shuffle_buffer{};  ///< Rows that a stream's shuffling holds.
   Setting<std::int64_t> map_processes{};   ///< num_proc of map() before training; 0: none, but for map_a_core.
   Setting<bool> map_a_core{};  ///< Where map_processes is 0: map() has a process for each of the machine's cores.
+  Setting<WeightsOn> weights_on{};
+  Setting<bool> weights_before_rows{};            ///< The model is loaded before map().
   Setting<std::vector<std::string>> libraries{};  ///< What every process imports: names in models/libraries.
   friend bool operator==(const LoaderPlan&, const LoaderPlan&) = default;
 };

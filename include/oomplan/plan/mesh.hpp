@@ -87,13 +87,16 @@ struct MeshFacts {
   Setting<std::int64_t> fsdp_replicas{};       ///< Groups of ranks that hold the same shards (HSDP); 1: none.
   Setting<Reshard> fsdp_reshard{};             ///< reshard_after_forward
   Setting<std::int64_t> fsdp_reshard_ranks{};  ///< Over which `smaller` shards.
-  Setting<bool> fsdp_reshard_unreduced{};     ///< After a backward pass without reduction (set_reshard_after_backward).
-  Setting<MixedDType> fsdp_param_dtype{};     ///< In which ops are given parameters.
-  Setting<MixedDType> fsdp_reduce_dtype{};    ///< In which gradients are reduced.
-  Setting<MixedDType> fsdp_output_dtype{};    ///< Of what units return.
-  Setting<bool> fsdp_fp32_trained{};          ///< What is trained is held in fp32, whatever it is loaded in.
-  Setting<bool> fsdp_loads_whole{};           ///< FSDP2: each GPU has the model whole before it is sharded.
-  Setting<bool> fsdp_offload{};               ///< Shards, their gradients and their optimizer's state are on the host.
+  Setting<bool> fsdp_reshard_unreduced{};   ///< After a backward pass without reduction (set_reshard_after_backward).
+  Setting<MixedDType> fsdp_param_dtype{};   ///< In which ops are given parameters.
+  Setting<MixedDType> fsdp_reduce_dtype{};  ///< In which gradients are reduced.
+  Setting<MixedDType> fsdp_output_dtype{};  ///< Of what units return.
+  Setting<bool> fsdp_fp32_trained{};        ///< What is trained is held in fp32, whatever it is loaded in.
+  Setting<bool> fsdp_loads_whole{};         ///< FSDP2: each GPU has the model whole before it is sharded.
+  Setting<bool> fsdp_first_loads{};  ///< cpu_ram_efficient_loading: a machine's first rank alone loads the weights.
+  Setting<bool> fsdp_full_state{};   ///< FULL_STATE_DICT: the first rank gathers what is saved.
+  Setting<bool> fsdp_offload{};      ///< Shards, their gradients and their optimizer's state are on the host.
+  Setting<bool> fsdp_pin{};          ///< … in page-locked memory.
   Setting<BackwardPrefetch> fsdp_prefetch{};  ///< FSDP1's backward_prefetch.
   Setting<bool> fsdp_orig_params{};           ///< FSDP1's use_orig_params.
   Setting<MixedDType> zero_dtype{};        ///< In which DeepSpeed's engine holds the model (bf16, fp16); as_held: fp32.
@@ -101,6 +104,9 @@ struct MeshFacts {
   Setting<bool> zero_offload_optimizer{};  ///< offload_optimizer: to the host.
   Setting<bool> zero_replaces_optimizer{};  ///< zero_force_ds_cpu_optimizer: on the host DeepSpeed's optimizer steps.
   Setting<bool> zero_offload_params{};      ///< offload_param: to the host. Of stage 3, as what follows `contiguous`.
+  Setting<bool> zero_pin_optimizer{};       ///< offload_optimizer's pin_memory
+  Setting<bool> zero_pin_params{};          ///< offload_param's
+  Setting<bool> zero_gathers_to_save{};     ///< stage3_gather_16bit_weights_on_model_save
   Setting<std::int64_t> zero_reduce_bucket{};  ///< reduce_bucket_size: elements, or by_hidden_size.
   Setting<bool> zero_overlap{};                ///< overlap_comm
   Setting<bool> zero_contiguous{};             ///< contiguous_gradients

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "oomplan/core/text.hpp"
 #include "sizes.hpp"
@@ -15,7 +14,6 @@ constexpr std::string_view in_flight =
     "torch 2.13.0: _MultiProcessingDataLoaderIter keeps num_workers × prefetch_factor batches asked for, beside the "
     "one "
     "that the step has";
-constexpr std::string_view pinned_source = "torch 2.13.0: CachingHostAllocator rounds up to a power of two";
 
 /// One tensor of a batch.
 Bytes tensor_of(const Question& question) {
@@ -50,11 +48,6 @@ HostTerm of_all(const Question& question, std::string name, HostPlace place, Byt
   const std::int64_t batches = saturating_mul(loader.ranks.value, batches_of(question));
   return term(std::move(name), place, batches * (loader.columns.value * tensor), HostMoment::running,
               batches_text(question, tensor), std::string(source));
-}
-
-Bytes power_of_two(Bytes bytes) {
-  const auto count = static_cast<std::uint64_t>(std::max<std::int64_t>(bytes.count(), 1));
-  return count > (std::uint64_t{1} << 62) ? Bytes::max() : Bytes(static_cast<std::int64_t>(std::bit_ceil(count)));
 }
 
 /// A batch's rows, one tensor each, before they are put together; rows that come as objects stand beside them.

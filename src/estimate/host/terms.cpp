@@ -34,6 +34,13 @@ HostTerm term(std::string name, HostPlace place, Bytes bytes, HostMoment since, 
   return out;
 }
 
+HostTerm term(std::string name, HostPlace place, Bytes bytes, const std::vector<HostMoment>& moments,
+              std::string formula, std::string source) {
+  HostTerm out{std::move(name), place, {}, std::move(formula), std::move(source)};
+  for (const HostMoment moment : moments) out.at[static_cast<std::size_t>(moment)] = bytes;
+  return out;
+}
+
 std::string workers_text(const LoaderPlan& loader) {
   return counted(loader.ranks.value, "rank") + " × " + counted(loader.workers.value, "worker");
 }
@@ -50,10 +57,10 @@ void add_imports(const Question& question, HostFootprint& out) {
   for (const Library& library : question.libraries) mapped += library.mapped;
   const std::int64_t ranks = question.plan.loader.ranks.value;
   const std::string names = names_of(question.libraries);
-  out.terms.push_back(term("ranks", HostPlace::process, ranks * each, HostMoment::preparing,
+  out.terms.push_back(term("ranks", HostPlace::process, ranks * each, HostMoment::loading,
                            fmt::format("{} × {} ({})", counted(ranks, "rank"), to_text(each), names),
                            sources_of(question.libraries)));
-  out.terms.push_back(term("libraries' files", HostPlace::files, mapped, HostMoment::preparing,
+  out.terms.push_back(term("libraries' files", HostPlace::files, mapped, HostMoment::loading,
                            "mapped pages of " + names + ", once for all processes", "measured with them"));
 }
 

@@ -14,6 +14,7 @@ struct Question {
   const Rows& rows;
   const std::vector<Library>& libraries;
   const PythonCosts& costs;
+  const HostModel* model = nullptr;  ///< Null where the model is not known.
 };
 
 /// What every process imports.
@@ -26,6 +27,11 @@ void add_batches(const Question& question, HostFootprint& out);
 void add_shuffle_buffer(const Question& question, HostFootprint& out);
 void add_map(const Question& question, HostFootprint& out);
 
+/// The model while it is loaded, where it is not on a GPU, and while it is saved.
+void add_loading(const Question& question, HostFootprint& out);
+void add_offloaded(const Question& question, HostFootprint& out);
+void add_saving(const Question& question, HostFootprint& out);
+
 // What they share.
 
 inline bool has(HostMoment since, std::size_t moment) { return moment >= static_cast<std::size_t>(since); }
@@ -33,6 +39,10 @@ inline bool has(HostMoment since, std::size_t moment) { return moment >= static_
 /// A term that is there from `since` on.
 HostTerm term(std::string name, HostPlace place, Bytes bytes, HostMoment since, std::string formula,
               std::string source);
+
+/// A term that is there in those moments alone.
+HostTerm term(std::string name, HostPlace place, Bytes bytes, const std::vector<HostMoment>& moments,
+              std::string formula, std::string source);
 
 /// Whether workers begin as interpreters of their own, to which the dataset is pickled.
 inline bool are_spawned(const LoaderPlan& loader) { return loader.start.value != WorkerStart::fork; }

@@ -18,11 +18,16 @@ namespace {
 
 using oomplan::to_text;
 
-/// "preparing" only where something is prepared.
+/// Of loading, preparing and saving those in which something is there that is not while the loaders run.
 std::vector<HostMoment> moments_of(const HostFootprint& footprint) {
-  const auto prepared = [](const HostTerm& term) { return term.at[0] > term.at[1] && term.at[0] > term.at[2]; };
-  std::vector<HostMoment> out{HostMoment::starting, HostMoment::running};
-  if (std::ranges::any_of(footprint.terms, prepared)) out.insert(out.begin(), HostMoment::preparing);
+  std::vector<HostMoment> out;
+  for (const HostMoment moment : host_moments) {
+    const auto more = [&](const HostTerm& term) {
+      return term.at[static_cast<std::size_t>(moment)] > term.at[static_cast<std::size_t>(HostMoment::running)];
+    };
+    const bool always = moment == HostMoment::starting || moment == HostMoment::running;
+    if (always || std::ranges::any_of(footprint.terms, more)) out.push_back(moment);
+  }
   return out;
 }
 
@@ -117,10 +122,8 @@ std::string host_section(const Report& report, const ViewOptions& options) {
   if (host.feed) out += wrapped(feed_text(*host.feed), 0, 2, options.width);
   out += "\nWhat it is made of\n" + terms_text(host.footprint, options.width);
   return out +
-         wrapped(
-             "Not in the number: evaluation's DataLoader, loading and saving the model, offloaded weights and "
-             "optimizer states, and what the training script keeps itself.",
-             0, 2, options.width) +
+         wrapped("Not in the number: evaluation's DataLoader, and what the training script keeps itself.", 0, 2,
+                 options.width) +
          "\n";
 }
 

@@ -1,0 +1,145 @@
+"""A rank of a training job that holds its model on the host: loads it, offloads it, saves it. Prints what its process holds
+of anonymous memory over what it held before there was a model (PSS, bytes), as JSON: {"load": the most, "run": between two
+steps, "save": the most}. Started by bench/loader/models.py."""
+import argparse
+import json
+import os
+import sys
+import threading
+import time
+import warnings
+
+warnings.filterwarnings("ignore")
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--model", required=True, help="a folder with config.json and safetensors")
+    parser.add_argument("--dtype", default="bfloat16")
+    parser.add_argument("--job", choices=["load", "fsdp2", "zero2", "zero3"], default="load")
+    parser.add_argument("--lora", action="store_true")
+    parser.add_argument("--deepspeed", help="DeepSpeed's JSON")
+    parser.add_argument("--steps", type=int, default=2)
+    parser.add_argument("--accumulation", type=int, default=1)
+    return parser.parse_args()
+
+
+def held():
+    with open("/proc/self/smaps_rollup") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss_Anon"))
+
+
+class Most:
+    """The most that the process holds while it is open."""
+
+    def __enter__(self):
+        self.most, self.over = 0, False
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+        return self
+
+    def watch(self):
+        while not self.over:
+            self.most = max(self.most, held())
+            time.sleep(0.005)
+
+    def __exit__(self, *_):
+        self.over = True
+        self.thread.join()
+
+
+def adapted(model):
+    from peft import LoraConfig, get_peft_model
+
+    return get_peft_model(model, LoraConfig(r=16, target_modules="all-linear", lora_alpha=16))
+
+
+def fsdp2(model, args, out, base):
+    import torch
+    from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
+    from torch.distributed.fsdp import CPUOffloadPolicy, fully_shard
+
+    if args.lora:
+        model = adapted(model)
+    policy = {"offload_policy": CPUOffloadPolicy(pin_memory=False)}
+    layers = model.base_model.model.model.layers if args.lora else model.model.layers
+    for layer in layers:
+        fully_shard(layer, **policy)
+    fully_shard(model, **policy)
+    optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], foreach=True)
+    for _ in range(args.steps):
+        model(input_ids=torch.ones(1, 8, dtype=torch.long), labels=torch.ones(1, 8, dtype=torch.long)).loss.backward()
+        optimizer.step()
+    for module in model.modules():
+        if hasattr(module, "reshard"):
+            module.reshard()
+    out["run"] = settled() - base
+    before = held()
+    with Most() as most:
+        state = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True))
+        time.sleep(0.05)
+    out["save"] = most.most - before
+    del state
+
+
+def zero(model, args, out, base):
+    import deepspeed
+
+    if args.lora:
+        model = adapted(model)
+    trained = [p for p in model.parameters() if p.requires_grad]
+    with open(args.deepspeed) as file:
+        config = json.load(file)
+    import torch
+    from deepspeed.ops.adam import DeepSpeedCPUAdam
+
+    engine, *_ = deepspeed.initialize(model=model, config=config, optimizer=DeepSpeedCPUAdam(trained))
+    for _ in range(args.steps * args.accumulation):
+        ids = torch.ones(1, 8, dtype=torch.long)
+        engine.backward(engine(input_ids=ids, labels=ids).loss)
+        engine.step()
+    out["run"] = settled() - base
+
+
+def settled():
+    """What is held once freed memory is given back."""
+    import ctypes
+    import gc
+
+    gc.collect()
+    ctypes.CDLL("libc.so.6").malloc_trim(0)
+    return held()
+
+
+def main():
+    args = arguments()
+    import torch
+    import torch.distributed as dist
+    import transformers
+
+    transformers.utils.logging.disable_progress_bar()
+    dist.init_process_group("gloo")
+    torch.set_num_threads(1)
+    transformers.LlamaForCausalLM  # Imported before memory is looked at.
+    dist.barrier()
+    base = settled()
+    out = {}
+    with Most() as most:
+        model = transformers.AutoModelForCausalLM.from_pretrained(args.model, dtype=getattr(torch, args.dtype))
+        time.sleep(0.05)
+    out["load"] = most.most - base
+    dist.barrier()
+    if args.job == "fsdp2":
+        fsdp2(model, args, out, base)
+    elif args.job != "load":
+        zero(model, args, out, base)
+    gathered = [None] * dist.get_world_size()
+    dist.all_gather_object(gathered, out)
+    if dist.get_rank() == 0:
+        print(json.dumps(gathered), flush=True)
+    dist.barrier()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

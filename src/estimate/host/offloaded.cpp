@@ -1,0 +1,203 @@
+// What is kept on the host that a GPU would hold: shards, their gradients, the optimizer's state.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "oomplan/core/text.hpp"
+#include "sizes.hpp"
+#include "weights.hpp"
+
+namespace oomplan::host {
+namespace {
+
+/// Of one rank: what is page-locked, and what is not.
+struct Kept {
+  Bytes pinned{};
+  Bytes process{};
+
+  void add(Bytes bytes, bool pins, std::int64_t times = 1) {
+    if (pins) {
+      pinned += times * power_of_two(bytes);
+    } else {
+      process += times * bytes;
+    }
+  }
+};
+
+struct Parts {
+  Kept weights{};
+  Kept gradients{};
+  Kept state{};
+};
+
+std::int64_t shards_of(const MeshFacts& mesh) {
+  return std::max<std::int64_t>(data_ranks(mesh) / std::max<std::int64_t>(mesh.fsdp_replicas.value, 1), 1);
+}
+
+Bytes as(DType dtype, std::int64_t elements) { return elements * Bytes(bytes_of(dtype)); }
+
+// torch/distributed/fsdp/_fully_shard: _fsdp_param.py, _init_sharded_param; _fsdp_collectives.py, foreach_reduce, whose
+// copy to the host is page-locked where it does not block.
+Parts of_fsdp2(const Question& question) {
+  const MeshFacts& mesh = question.plan.mesh;
+  Parts out;
+  for (const HeldParameter& p : question.model->parameters) {
+    const std::int64_t rows = std::max<std::int64_t>(p.rows, 1);
+    const Bytes chunk = as(p.dtype, saturating_mul(divided_up(rows, shards_of(mesh)), p.elements / rows));
+    out.weights.add(chunk, mesh.fsdp_pin.value, p.layers);
+    if (!p.trained) continue;
+    out.gradients.add(chunk, mesh.fsdp_pin.value, p.layers);
+    out.state.add(question.model->state_tensors * chunk, false, p.layers);
+  }
+  return out;
+}
+
+/// A flat parameter: a block's, or of what is outside them.
+struct Flat {
+  std::int64_t elements = 0;
+  std::int64_t layers = 1;
+};
+
+// torch/distributed/fsdp/_flat_param.py: init_flat_param_attributes, which makes _cpu_grad of what is frozen too.
+Parts of_fsdp1(const Question& question) {
+  std::map<std::tuple<int, bool, DType>, Flat> flats;
+  for (const HeldParameter& p : question.model->parameters) {
+    Flat& flat = flats[{p.layer, p.trained, p.dtype}];
+    flat.elements = saturating_add(flat.elements, p.elements);
+    flat.layers = p.layers;
+  }
+  Parts out;
+  for (const auto& [key, flat] : flats) {
+    const auto& [layer, trained, dtype] = key;
+    const Bytes shard = as(dtype, divided_up(flat.elements, shards_of(question.plan.mesh)));
+    out.weights.add(shard, true, flat.layers);
+    out.gradients.add(shard, true, flat.layers);
+    if (trained) out.state.add(question.model->state_tensors * shard, false, flat.layers);
+  }
+  return out;
+}
+
+/// The elements that one rank's optimizer has, by the two groups of parameters that transformers' Trainer makes.
+std::vector<std::int64_t> partitions(const Question& question, bool each_by_itself) {
+  const MeshFacts& mesh = question.plan.mesh;
+  std::vector<std::int64_t> out(2);
+  for (const HeldParameter& p : question.model->parameters) {
+    if (!p.trained) continue;
+    const std::int64_t one = each_by_itself ? divided_up(p.elements, shards_of(mesh)) : p.elements;
+    std::int64_t& group = out[mesh.zero_decay_groups.value && !p.decayed ? 1 : 0];
+    group = saturating_add(group, saturating_mul(p.layers, one));
+  }
+  for (std::int64_t& group : out) group = each_by_itself ? group : divided_up(group, shards_of(mesh));
+  std::erase(out, 0);
+  return out;
+}
+
+DType trained_dtype(const HostModel& model) {
+  const auto found = std::ranges::find_if(model.parameters, &HeldParameter::trained);
+  return found == model.parameters.end() ? DType::fp32 : found->dtype;
+}
+
+// deepspeed/runtime/zero/stage_1_and_2.py: __init__, initialize_optimizer_states, async_accumulate_grad_in_cpu_via_gpu.
+Parts of_zero12(const Question& question) {
+  const bool pins = question.plan.mesh.zero_pin_optimizer.value;
+  const DType dtype = trained_dtype(*question.model);
+  Parts out;
+  for (const std::int64_t elements : partitions(question, false)) {
+    out.weights.add(as(DType::fp32, elements), pins);
+    out.weights.add(as(dtype, elements), pins);  // param_buffer_of_bit16_for_cpu_offload_groups
+    out.gradients.add(as(DType::fp32, elements), pins);
+    out.state.add(question.model->state_tensors * as(DType::fp32, elements), false);
+  }
+  std::int64_t largest = 0;
+  const bool accumulates = question.plan.batch.gradient_accumulation_steps.value > 1;
+  for (const HeldParameter& p : question.model->parameters) {
+    if (!p.trained) continue;
+    largest = std::max(largest, p.elements);
+    // Of a parameter that the rank has some of, all; of so many ranks each has about its part of them.
+    const std::int64_t ranks = shards_of(question.plan.mesh);
+    if (accumulates) out.gradients.add(as(dtype, p.elements), pins, divided_up(p.layers, ranks));
+  }
+  out.gradients.add(as(dtype, largest), pins);  // temp_grad_buffer_for_cpu_offload
+  return out;
+}
+
+/// Each sub-group is closed by the parameter that fills it.
+void add_sub_groups(Kept& out, std::int64_t elements, std::int64_t most, bool pins) {
+  if (most < 1) return out.add(as(DType::fp32, elements), pins);
+  out.add(as(DType::fp32, most), pins, elements / most);
+  if (elements % most > 0) out.add(as(DType::fp32, elements % most), pins);
+}
+
+// deepspeed/runtime/zero/stage3.py: _setup_for_real_optimizer, initialize_optimizer_states,
+// _create_param_groups_fp16_flat_cpu_memory; partition_parameters.py: _partition_param. What was page-locked for a
+// shard before it moved to the flat tensor stays PyTorch's.
+Parts of_zero3(const Question& question) {
+  const MeshFacts& mesh = question.plan.mesh;
+  const DType dtype = trained_dtype(*question.model);
+  Parts out;
+  for (const std::int64_t elements : partitions(question, true)) {
+    if (mesh.zero_offload_params.value) out.weights.add(as(dtype, elements), true);
+    if (!mesh.zero_offload_optimizer.value) continue;
+    out.weights.add(as(DType::fp32, elements), false);
+    add_sub_groups(out.gradients, elements, mesh.zero_sub_group.value, mesh.zero_pin_optimizer.value);
+    out.gradients.add(as(dtype, elements), mesh.zero_pin_optimizer.value);  // grad_partitions_flat_buffer
+    out.state.add(question.model->state_tensors * as(DType::fp32, elements), false);
+  }
+  if (!mesh.zero_offload_params.value) return out;
+  for (const HeldParameter& p : question.model->parameters) {
+    const bool stays = !p.trained || mesh.zero_pin_params.value;
+    const Bytes shard = as(p.dtype, divided_up(p.elements, shards_of(mesh)));
+    if (stays) out.weights.add(shard, mesh.zero_pin_params.value, p.layers);
+  }
+  return out;
+}
+
+void add_parts(const Question& question, const Parts& parts, std::string_view source, HostFootprint& out) {
+  const LoaderPlan& loader = question.plan.loader;
+  const auto add = [&](std::string_view name, HostPlace place, Bytes each) {
+    if (each == Bytes(0)) return;
+    std::string said(source);
+    if (place == HostPlace::pinned) said += "; " + std::string(pinned_source);
+    out.terms.push_back(term(std::string(name) + " on the host", place, loader.ranks.value * each, HostMoment::starting,
+                             fmt::format("{} × {}", counted(loader.ranks.value, "rank"), to_text(each)),
+                             std::move(said)));
+  };
+  for (const auto& [name, kept] : {std::pair{"weights", parts.weights}, std::pair{"gradients", parts.gradients},
+                                   std::pair{"optimizer's state", parts.state}}) {
+    add(name, HostPlace::pinned, kept.pinned);
+    add(name, HostPlace::process, kept.process);
+  }
+}
+
+std::string_view what_is_missing(const TrainingPlan& plan) {
+  if (is_fsdp(plan.mesh.sharding.value)) return "what FSDP keeps on the host: shards, gradients, optimizer's state";
+  return "what ZeRO keeps on the host: shards, gradients, optimizer's state";
+}
+
+bool offloads(const MeshFacts& mesh) {
+  if (is_fsdp(mesh.sharding.value)) return mesh.fsdp_offload.value;
+  const bool of_params = mesh.sharding.value == Sharding::zero3 && mesh.zero_offload_params.value;
+  return is_zero(mesh.sharding.value) && (mesh.zero_offload_optimizer.value || of_params);
+}
+
+}  // namespace
+
+void add_offloaded(const Question& question, HostFootprint& out) {
+  const TrainingPlan& plan = question.plan;
+  if (plan.checkpointing.offload.value != Offload::none) out.missing.emplace_back("the activations that are offloaded");
+  if (!offloads(plan.mesh)) return;
+  const bool known = question.model != nullptr && question.model->state_tensors >= 0;
+  if (!known) return out.missing.push_back(std::string(what_is_missing(plan)));
+  switch (plan.mesh.sharding.value) {
+    case Sharding::fsdp2:
+      return add_parts(question, of_fsdp2(question), "torch 2.13.0: CPUOffloadPolicy", out);
+    case Sharding::fsdp1:
+      return add_parts(question, of_fsdp1(question), "torch 2.13.0: CPUOffload", out);
+    case Sharding::zero3:
+      return add_parts(question, of_zero3(question), "DeepSpeed 0.19.8: stage3.py", out);
+    default:
+      return add_parts(question, of_zero12(question), "DeepSpeed 0.19.8: stage_1_and_2.py", out);
+  }
+}
+
+}  // namespace oomplan::host
