@@ -16,11 +16,9 @@ def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", required=True, help="a folder with config.json and safetensors")
     parser.add_argument("--dtype", default="bfloat16")
-    parser.add_argument("--job", choices=["load", "fsdp2", "zero2", "zero3"], default="load")
+    parser.add_argument("--job", choices=["load", "fsdp2"], default="load")
     parser.add_argument("--lora", action="store_true")
-    parser.add_argument("--deepspeed", help="DeepSpeed's JSON")
     parser.add_argument("--steps", type=int, default=2)
-    parser.add_argument("--accumulation", type=int, default=1)
     return parser.parse_args()
 
 
@@ -56,7 +54,7 @@ def adapted(model):
 
 def fsdp2(model, args, out, base):
     import torch
-    from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
+    from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict, get_optimizer_state_dict
     from torch.distributed.fsdp import CPUOffloadPolicy, fully_shard
 
     if args.lora:
@@ -75,30 +73,13 @@ def fsdp2(model, args, out, base):
             module.reshard()
     out["run"] = settled() - base
     before = held()
-    with Most() as most:
-        state = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True))
+    options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+    with Most() as most:  # As accelerate's save_fsdp_model and save_fsdp_optimizer.
+        get_model_state_dict(model, options=options)
+        state = get_optimizer_state_dict(model, optimizer, options=options)
         time.sleep(0.05)
     out["save"] = most.most - before
     del state
-
-
-def zero(model, args, out, base):
-    import deepspeed
-
-    if args.lora:
-        model = adapted(model)
-    trained = [p for p in model.parameters() if p.requires_grad]
-    with open(args.deepspeed) as file:
-        config = json.load(file)
-    import torch
-    from deepspeed.ops.adam import DeepSpeedCPUAdam
-
-    engine, *_ = deepspeed.initialize(model=model, config=config, optimizer=DeepSpeedCPUAdam(trained))
-    for _ in range(args.steps * args.accumulation):
-        ids = torch.ones(1, 8, dtype=torch.long)
-        engine.backward(engine(input_ids=ids, labels=ids).loss)
-        engine.step()
-    out["run"] = settled() - base
 
 
 def settled():
@@ -131,8 +112,6 @@ def main():
     dist.barrier()
     if args.job == "fsdp2":
         fsdp2(model, args, out, base)
-    elif args.job != "load":
-        zero(model, args, out, base)
     gathered = [None] * dist.get_world_size()
     dist.all_gather_object(gathered, out)
     if dist.get_rank() == 0:

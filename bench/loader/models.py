@@ -51,10 +51,13 @@ def measure(case, model):
     ranks, dtype, job, more = case
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks),
                str(HERE / "model_job.py"), "--model", model, "--dtype", dtype, "--job", job, *more.split()]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=900,
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=900,
                           env={**os.environ, "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"})
+    if done.returncode != 0:
+        raise SystemExit(f"{name_of(case)}: {done.stderr[-1000:]}")
     held = json.loads(done.stdout.strip().splitlines()[-1])
-    return {moment: sum(rank[moment] for rank in held) for moment in held[0]}
+    # Another rank than the first only has what the gathering of each parameter takes, of which a GPU has its part.
+    return {moment: held[0][moment] if moment == "save" else sum(rank[moment] for rank in held) for moment in held[0]}
 
 
 def config_of(case, folder):

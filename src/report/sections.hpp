@@ -8,8 +8,11 @@
 
 namespace oomplan::report {
 
-/// What of it is known, even without a footprint.
+/// What of it is known, even without a footprint; with one, without what host_verdict_section says.
 std::string host_section(const Report& report, const ViewOptions& options);
+
+/// The limits of the host that are too small, or cannot be decided.
+std::string host_verdict_section(const Report& report, const ViewOptions& options);
 
 /// Without a footprint: which lengths of rows fit, where nothing says how long they are.
 std::string lengths_section(const Report& report, const ViewOptions& options);

@@ -38,16 +38,15 @@ Bytes as(DType dtype, std::int64_t elements) { return elements * Bytes(bytes_of(
 
 // torch/distributed/fsdp/_fully_shard: _fsdp_param.py, _init_sharded_param; _fsdp_collectives.py, foreach_reduce, whose
 // copy to the host is page-locked where it does not block.
-Parts of_fsdp2(const Question& question) {
-  const MeshFacts& mesh = question.plan.mesh;
+Parts of_fsdp2(const MeshFacts& mesh, const HostModel& model) {
   Parts out;
-  for (const HeldParameter& p : question.model->parameters) {
+  for (const HeldParameter& p : model.parameters) {
     const std::int64_t rows = std::max<std::int64_t>(p.rows, 1);
     const Bytes chunk = as(p.dtype, saturating_mul(divided_up(rows, shards_of(mesh)), p.elements / rows));
     out.weights.add(chunk, mesh.fsdp_pin.value, p.layers);
     if (!p.trained) continue;
     out.gradients.add(chunk, mesh.fsdp_pin.value, p.layers);
-    out.state.add(question.model->state_tensors * chunk, false, p.layers);
+    out.state.add(model.state_tensors * chunk, false, p.layers);
   }
   return out;
 }
@@ -59,9 +58,9 @@ struct Flat {
 };
 
 // torch/distributed/fsdp/_flat_param.py: init_flat_param_attributes, which makes _cpu_grad of what is frozen too.
-Parts of_fsdp1(const Question& question) {
+Parts of_fsdp1(const MeshFacts& mesh, const HostModel& model) {
   std::map<std::tuple<int, bool, DType>, Flat> flats;
-  for (const HeldParameter& p : question.model->parameters) {
+  for (const HeldParameter& p : model.parameters) {
     Flat& flat = flats[{p.layer, p.trained, p.dtype}];
     flat.elements = saturating_add(flat.elements, p.elements);
     flat.layers = p.layers;
@@ -69,19 +68,18 @@ Parts of_fsdp1(const Question& question) {
   Parts out;
   for (const auto& [key, flat] : flats) {
     const auto& [layer, trained, dtype] = key;
-    const Bytes shard = as(dtype, divided_up(flat.elements, shards_of(question.plan.mesh)));
+    const Bytes shard = as(dtype, divided_up(flat.elements, shards_of(mesh)));
     out.weights.add(shard, true, flat.layers);
     out.gradients.add(shard, true, flat.layers);
-    if (trained) out.state.add(question.model->state_tensors * shard, false, flat.layers);
+    if (trained) out.state.add(model.state_tensors * shard, false, flat.layers);
   }
   return out;
 }
 
 /// The elements that one rank's optimizer has, by the two groups of parameters that transformers' Trainer makes.
-std::vector<std::int64_t> partitions(const Question& question, bool each_by_itself) {
-  const MeshFacts& mesh = question.plan.mesh;
+std::vector<std::int64_t> partitions(const MeshFacts& mesh, const HostModel& model, bool each_by_itself) {
   std::vector<std::int64_t> out(2);
-  for (const HeldParameter& p : question.model->parameters) {
+  for (const HeldParameter& p : model.parameters) {
     if (!p.trained) continue;
     const std::int64_t one = each_by_itself ? divided_up(p.elements, shards_of(mesh)) : p.elements;
     std::int64_t& group = out[mesh.zero_decay_groups.value && !p.decayed ? 1 : 0];
@@ -98,23 +96,24 @@ DType trained_dtype(const HostModel& model) {
 }
 
 // deepspeed/runtime/zero/stage_1_and_2.py: __init__, initialize_optimizer_states, async_accumulate_grad_in_cpu_via_gpu.
-Parts of_zero12(const Question& question) {
-  const bool pins = question.plan.mesh.zero_pin_optimizer.value;
-  const DType dtype = trained_dtype(*question.model);
+Parts of_zero12(const TrainingPlan& plan, const HostModel& model) {
+  const MeshFacts& mesh = plan.mesh;
+  const bool pins = mesh.zero_pin_optimizer.value;
+  const DType dtype = trained_dtype(model);
   Parts out;
-  for (const std::int64_t elements : partitions(question, false)) {
+  for (const std::int64_t elements : partitions(mesh, model, false)) {
     out.weights.add(as(DType::fp32, elements), pins);
     out.weights.add(as(dtype, elements), pins);  // param_buffer_of_bit16_for_cpu_offload_groups
     out.gradients.add(as(DType::fp32, elements), pins);
-    out.state.add(question.model->state_tensors * as(DType::fp32, elements), false);
+    out.state.add(model.state_tensors * as(DType::fp32, elements), false);
   }
   std::int64_t largest = 0;
-  const bool accumulates = question.plan.batch.gradient_accumulation_steps.value > 1;
-  for (const HeldParameter& p : question.model->parameters) {
+  const bool accumulates = plan.batch.gradient_accumulation_steps.value > 1;
+  for (const HeldParameter& p : model.parameters) {
     if (!p.trained) continue;
     largest = std::max(largest, p.elements);
     // Of a parameter that the rank has some of, all; of so many ranks each has about its part of them.
-    const std::int64_t ranks = shards_of(question.plan.mesh);
+    const std::int64_t ranks = shards_of(mesh);
     if (accumulates) out.gradients.add(as(dtype, p.elements), pins, divided_up(p.layers, ranks));
   }
   out.gradients.add(as(dtype, largest), pins);  // temp_grad_buffer_for_cpu_offload
@@ -131,20 +130,19 @@ void add_sub_groups(Kept& out, std::int64_t elements, std::int64_t most, bool pi
 // deepspeed/runtime/zero/stage3.py: _setup_for_real_optimizer, initialize_optimizer_states,
 // _create_param_groups_fp16_flat_cpu_memory; partition_parameters.py: _partition_param. What was page-locked for a
 // shard before it moved to the flat tensor stays PyTorch's.
-Parts of_zero3(const Question& question) {
-  const MeshFacts& mesh = question.plan.mesh;
-  const DType dtype = trained_dtype(*question.model);
+Parts of_zero3(const MeshFacts& mesh, const HostModel& model) {
+  const DType dtype = trained_dtype(model);
   Parts out;
-  for (const std::int64_t elements : partitions(question, true)) {
+  for (const std::int64_t elements : partitions(mesh, model, true)) {
     if (mesh.zero_offload_params.value) out.weights.add(as(dtype, elements), true);
     if (!mesh.zero_offload_optimizer.value) continue;
     out.weights.add(as(DType::fp32, elements), false);
     add_sub_groups(out.gradients, elements, mesh.zero_sub_group.value, mesh.zero_pin_optimizer.value);
     out.gradients.add(as(dtype, elements), mesh.zero_pin_optimizer.value);  // grad_partitions_flat_buffer
-    out.state.add(question.model->state_tensors * as(DType::fp32, elements), false);
+    out.state.add(model.state_tensors * as(DType::fp32, elements), false);
   }
   if (!mesh.zero_offload_params.value) return out;
-  for (const HeldParameter& p : question.model->parameters) {
+  for (const HeldParameter& p : model.parameters) {
     const bool stays = !p.trained || mesh.zero_pin_params.value;
     const Bytes shard = as(p.dtype, divided_up(p.elements, shards_of(mesh)));
     if (stays) out.weights.add(shard, mesh.zero_pin_params.value, p.layers);
@@ -174,6 +172,25 @@ std::string_view what_is_missing(const TrainingPlan& plan) {
   return "what ZeRO keeps on the host: shards, gradients, optimizer's state";
 }
 
+Parts parts_of(const TrainingPlan& plan, const HostModel& model) {
+  switch (plan.mesh.sharding.value) {
+    case Sharding::fsdp2:
+      return of_fsdp2(plan.mesh, model);
+    case Sharding::fsdp1:
+      return of_fsdp1(plan.mesh, model);
+    case Sharding::zero3:
+      return of_zero3(plan.mesh, model);
+    default:
+      return of_zero12(plan, model);
+  }
+}
+
+std::string_view source_of(Sharding sharding) {
+  if (is_fsdp(sharding))
+    return sharding == Sharding::fsdp2 ? "torch 2.13.0: CPUOffloadPolicy" : "torch 2.13.0: CPUOffload";
+  return sharding == Sharding::zero3 ? "DeepSpeed 0.19.8: stage3.py" : "DeepSpeed 0.19.8: stage_1_and_2.py";
+}
+
 bool offloads(const MeshFacts& mesh) {
   if (is_fsdp(mesh.sharding.value)) return mesh.fsdp_offload.value;
   const bool of_params = mesh.sharding.value == Sharding::zero3 && mesh.zero_offload_params.value;
@@ -188,16 +205,19 @@ void add_offloaded(const Question& question, HostFootprint& out) {
   if (!offloads(plan.mesh)) return;
   const bool known = question.model != nullptr && question.model->state_tensors >= 0;
   if (!known) return out.missing.push_back(std::string(what_is_missing(plan)));
-  switch (plan.mesh.sharding.value) {
-    case Sharding::fsdp2:
-      return add_parts(question, of_fsdp2(question), "torch 2.13.0: CPUOffloadPolicy", out);
-    case Sharding::fsdp1:
-      return add_parts(question, of_fsdp1(question), "torch 2.13.0: CPUOffload", out);
-    case Sharding::zero3:
-      return add_parts(question, of_zero3(question), "DeepSpeed 0.19.8: stage3.py", out);
-    default:
-      return add_parts(question, of_zero12(question), "DeepSpeed 0.19.8: stage_1_and_2.py", out);
-  }
+  add_parts(question, parts_of(plan, *question.model), source_of(plan.mesh.sharding.value), out);
 }
 
 }  // namespace oomplan::host
+
+namespace oomplan {
+
+Bytes offloaded_by_rank(const TrainingPlan& plan, const HostModel& model) {
+  if (!host::offloads(plan.mesh) || model.state_tensors < 0) return {};
+  Bytes out;
+  const host::Parts parts = host::parts_of(plan, model);
+  for (const host::Kept& kept : {parts.weights, parts.gradients, parts.state}) out += kept.pinned + kept.process;
+  return out;
+}
+
+}  // namespace oomplan

@@ -23,7 +23,9 @@ std::vector<HostMoment> moments_of(const HostFootprint& footprint) {
   std::vector<HostMoment> out;
   for (const HostMoment moment : host_moments) {
     const auto more = [&](const HostTerm& term) {
-      return term.at[static_cast<std::size_t>(moment)] > term.at[static_cast<std::size_t>(HostMoment::running)];
+      const bool counts = term.place != HostPlace::page_cache || moment == HostMoment::loading;
+      const auto at = [&](HostMoment of) { return term.at[static_cast<std::size_t>(of)]; };
+      return counts && at(moment) > at(HostMoment::running);
     };
     const bool always = moment == HostMoment::starting || moment == HostMoment::running;
     if (always || std::ranges::any_of(footprint.terms, more)) out.push_back(moment);
@@ -87,6 +89,14 @@ std::string fit_line(const HostFit& fit, bool colour) {
   return fmt::format("{}: {} needed, {}\n", of, to_text(fit.needed), rest);
 }
 
+/// Whether a limit of the host comes before the verdict on the GPU: one that is too small, and one that is not decided
+/// where the GPU is not too small itself.
+bool leads(const HostFit& fit, const Report& report) {
+  if (!report.found.footprint || fit.fits()) return false;
+  const bool too_small = std::ranges::count(report.found.fits, FitVerdict::does_not_fit, &Fit::verdict) > 0;
+  return fit.verdict == FitVerdict::does_not_fit || !too_small;
+}
+
 std::string terms_text(const HostFootprint& footprint, std::size_t width) {
   std::size_t names = 0;
   for (const HostTerm& term : footprint.terms) names = std::max(names, term.name.size());
@@ -112,13 +122,24 @@ std::string feed_text(const Feed& feed) {
 
 }  // namespace
 
+std::string host_verdict_section(const Report& report, const ViewOptions& options) {
+  std::string out;
+  if (!report.found.host) return out;
+  for (const HostFit& fit : report.found.host->fits) {
+    if (leads(fit, report)) out += wrapped(fit_line(fit, options.colour), 0, 2, options.width);
+  }
+  return out;
+}
+
 std::string host_section(const Report& report, const ViewOptions& options) {
   if (!report.found.host) return {};
   const HostAnswer& host = *report.found.host;
   std::string out = "Host memory\n" + aligned_within(HostTable(host.footprint).rows(), options.colour, options.width);
   for (const std::string& missing : host.footprint.missing)
     out += wrapped("not known: " + missing, 0, 2, options.width) + "\n";
-  for (const HostFit& fit : host.fits) out += wrapped(fit_line(fit, options.colour), 0, 2, options.width);
+  for (const HostFit& fit : host.fits) {
+    if (!leads(fit, report)) out += wrapped(fit_line(fit, options.colour), 0, 2, options.width);
+  }
   if (host.feed) out += wrapped(feed_text(*host.feed), 0, 2, options.width);
   out += "\nWhat it is made of\n" + terms_text(host.footprint, options.width);
   return out +

@@ -24,20 +24,12 @@ bool loads_whole(const TrainingPlan& plan) {
   return sharding == Sharding::fsdp1 || (sharding == Sharding::fsdp2 && quantized);
 }
 
-/// Of the rank's part of what is trained: fp32 weights, gradients and Adam's two states, and what goes to and from the
-/// GPU in 16 bits; of all parameters their 16 bits where they are offloaded too.
 std::string offloaded(const Report& report) {
-  const MeshFacts& mesh = report.found.plan->mesh;
-  if (!is_zero(mesh.sharding.value) || !report.found.footprint) return {};
-  const std::int64_t ranks = mesh.world_size.value;
-  std::int64_t bytes = 0;
-  if (mesh.zero_offload_optimizer.value)
-    bytes = saturating_mul(report.found.footprint->trainable_parameters, 18) / ranks;
-  if (mesh.zero_offload_params.value)
-    bytes = saturating_add(bytes, saturating_mul(report.found.footprint->parameters, 2) / ranks);
-  if (bytes == 0) return {};
-  return " What is offloaded takes about " + to_text(Bytes(bytes)) +
-         " of host RAM a rank, pinned, which may round each piece up to a power of two.";
+  const auto& found = report.found;
+  if (!found.footprint || !found.architecture || found.host) return {};
+  const Bytes each = offloaded_by_rank(*found.plan, host_model(*found.plan, *found.architecture, *found.footprint));
+  if (each == Bytes(0)) return {};
+  return " What is offloaded takes " + to_text(each) + " of host RAM a rank: --host-ram holds it against a machine's.";
 }
 
 }  // namespace

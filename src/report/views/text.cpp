@@ -25,7 +25,8 @@ constexpr int most_terse = 3;
 
 std::string composed(const Report& report, const ViewOptions& options) {
   const TextParts& parts = options.parts;
-  const std::array sections{Part{verdict_section},
+  const std::array sections{Part{host_verdict_section},
+                            Part{verdict_section, true, true},
                             Part{outlook_section},
                             Part{model_section},
                             Part{phases_section, parts.phases},
@@ -51,7 +52,7 @@ std::string text(const Report& report, const ViewOptions& options) {
   if (!report.found.footprint) {
     return lengths_section(report, options) + worlds_section(report, options) + host_section(report, options);
   }
-  if (options.verdict_only) return verdict_section(report, options);
+  if (options.verdict_only) return host_verdict_section(report, options) + verdict_section(report, options);
   std::string whole = composed(report, options);
   const TextParts& parts = options.parts;
   if (parts.phases || parts.largest || parts.assumptions) return whole;

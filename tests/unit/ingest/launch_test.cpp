@@ -125,6 +125,16 @@ TEST(Launch, Fsdp1HasItsStrategyItsPrefetchAndAutocast) {
   EXPECT_TRUE(hybrid.fsdp_offload.value);
 }
 
+TEST(Launch, TheFirstRankLoadsAndSavesByTheLaunchersDefaults) {
+  const MeshFacts first = mesh_of(fsdp + wrapped);
+  EXPECT_TRUE(first.fsdp_first_loads.value);
+  EXPECT_TRUE(first.fsdp_full_state.value) << "of version 1";
+  EXPECT_FALSE(mesh_of(fsdp + wrapped + "  fsdp_version: 2\n").fsdp_full_state.value);
+  EXPECT_TRUE(
+      mesh_of(fsdp + wrapped + "  fsdp_version: 2\n  fsdp_state_dict_type: FULL_STATE_DICT\n").fsdp_full_state.value);
+  EXPECT_FALSE(mesh_of(fsdp + wrapped + "  fsdp_cpu_ram_efficient_loading: false\n").fsdp_first_loads.value);
+}
+
 TEST(Launch, ReplicasOfShardsAreThoseOfParallelismConfig) {
   const std::string fsdp2 = fsdp + wrapped + "  fsdp_version: 2\nparallelism_config:\n";
   EXPECT_EQ(mesh_of(fsdp2 + "  parallelism_config_dp_replicate_size: 2\n  parallelism_config_dp_shard_size: 4\n")

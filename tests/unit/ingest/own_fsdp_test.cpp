@@ -29,6 +29,20 @@ std::vector<std::string> errors_of(const std::string& config) {
 std::vector<std::string> axolotls_errors(const std::string& keys) { return errors_of(axolotl + keys); }
 std::vector<std::string> trainers_errors(const std::string& keys) { return errors_of(sft + keys); }
 
+TEST(OwnFsdp, EachRankLoadsAndTheFirstSavesWhereNothingIsSaid) {
+  const MeshFacts usual = by_axolotl("fsdp_config: {version: 2}\n").mesh;
+  EXPECT_FALSE(usual.fsdp_first_loads.value);
+  EXPECT_TRUE(usual.fsdp_full_state.value);
+  EXPECT_TRUE(usual.fsdp_pin.value);
+  const MeshFacts said = by_axolotl(
+                             "fsdp_config: {version: 2, cpu_ram_efficient_loading: true, "
+                             "state_dict_type: SHARDED_STATE_DICT, cpu_offload_pin_memory: false}\n")
+                             .mesh;
+  EXPECT_TRUE(said.fsdp_first_loads.value);
+  EXPECT_FALSE(said.fsdp_full_state.value);
+  EXPECT_FALSE(said.fsdp_pin.value);
+}
+
 TEST(OwnFsdp, AxolotlsIsTheFirstVersionWhereNoneIsSaid) {
   const TrainingPlan plan = by_axolotl("fsdp: [full_shard, auto_wrap]\nfsdp_config: {fsdp_offload_params: true}\n");
   EXPECT_EQ(plan.mesh.sharding.value, Sharding::fsdp1);

@@ -42,6 +42,16 @@ TEST(Zero, SaysTheSharesAndTakesThePlaceOfAutocast) {
   EXPECT_EQ(plan.precision.autocast.value, Autocast::none);
 }
 
+TEST(Zero, SaysWhatIsPageLockedAndWhoSaves) {
+  const MeshFacts mesh = planned(R"({"bf16": {"enabled": true}, "zero_optimization": {"stage": 3,
+      "stage3_gather_16bit_weights_on_model_save": true, "offload_param": {"device": "cpu"},
+      "offload_optimizer": {"device": "cpu", "pin_memory": true}}})")
+                             .mesh;
+  EXPECT_TRUE(mesh.zero_pin_optimizer.value);
+  EXPECT_FALSE(mesh.zero_pin_params.value);
+  EXPECT_TRUE(mesh.zero_gathers_to_save.value);
+}
+
 /// The places where a config's `deepspeed: ds/z.json` is looked for, of a file that is in none of them but `there`.
 std::vector<std::string> looked_for(const std::string& config, const std::string& there, TrainingPlan& plan) {
   std::vector<std::string> out;

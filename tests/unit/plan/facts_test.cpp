@@ -32,6 +32,10 @@ const std::vector<std::string> values{"true",
                                       "lora",
                                       "none",
                                       "spawn",
+                                      "device",
+                                      "host",
+                                      "host_of_several",
+                                      "unknown",
                                       "mapped",
                                       "int32",
                                       "sdpa",
@@ -319,14 +323,16 @@ TEST(FactTable, FactsOfTheMeshMatterByTheWayThatRanksShare) {
   plan.mesh.sharding.value = Sharding::fsdp2;
   plan.mesh.fsdp_reshard.value = Reshard::smaller;
   plan.mesh.fsdp_replicas.value = 2;
-  EXPECT_THAT(of_mesh(plan), ElementsAre("world_size", "sharding", "sync_each_micro_batch", "fsdp_units",
-                                         "fsdp_param_dtype", "fsdp_reduce_dtype", "fsdp_output_dtype",
-                                         "fsdp_fp32_trained", "fsdp_loads_whole", "fsdp_offload", "fsdp_reshard",
-                                         "fsdp_reshard_ranks", "fsdp_replicas", "fsdp_reshard_unreduced"));
+  EXPECT_THAT(of_mesh(plan),
+              ElementsAre("world_size", "sharding", "sync_each_micro_batch", "fsdp_units", "fsdp_param_dtype",
+                          "fsdp_reduce_dtype", "fsdp_output_dtype", "fsdp_fp32_trained", "fsdp_loads_whole",
+                          "fsdp_first_loads", "fsdp_full_state", "fsdp_offload", "fsdp_reshard", "fsdp_reshard_ranks",
+                          "fsdp_replicas", "fsdp_reshard_unreduced"));
   plan.mesh.sharding.value = Sharding::fsdp1;
-  EXPECT_THAT(of_mesh(plan), ElementsAre("world_size", "sharding", "sync_each_micro_batch", "fsdp_param_dtype",
-                                         "fsdp_reduce_dtype", "fsdp_fp32_trained", "fsdp_offload", "fsdp_prefetch",
-                                         "fsdp_orig_params", "fsdp_reshard", "fsdp_replicas"));
+  EXPECT_THAT(of_mesh(plan),
+              ElementsAre("world_size", "sharding", "sync_each_micro_batch", "fsdp_param_dtype", "fsdp_reduce_dtype",
+                          "fsdp_fp32_trained", "fsdp_first_loads", "fsdp_full_state", "fsdp_offload", "fsdp_prefetch",
+                          "fsdp_orig_params", "fsdp_reshard", "fsdp_replicas"));
 }
 
 TEST(FactTable, ValuesAreShownAsReportsHaveThem) {
