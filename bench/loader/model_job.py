@@ -102,6 +102,8 @@ def main():
     dist.init_process_group("gloo")
     torch.set_num_threads(1)
     transformers.LlamaForCausalLM  # Imported before memory is looked at.
+    if args.lora:
+        import peft  # noqa: F401
     dist.barrier()
     base = settled()
     out = {}

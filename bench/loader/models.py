@@ -24,7 +24,7 @@ SIZES = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 14
 
 # Ranks, dtype of loading, job.
 CASES = [(ranks, dtype, "load", "") for ranks in (1, 2, 4) for dtype in ("float32", "float16", "bfloat16")] + [
-    (ranks, dtype, "fsdp2", more) for ranks in (2, 4) for dtype in ("float32", "bfloat16") for more in ("", "--lora")
+    (ranks, dtype, "fsdp2", more) for dtype in ("float32", "bfloat16") for ranks, more in ((2, ""), (2, "--lora"), (4, ""))
 ]
 MOMENTS = {"load": "loading", "run": "running", "save": "saving"}
 TERMS = {
@@ -93,10 +93,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
     parser.add_argument("--measured", help="figures of an earlier run")
-    parser.add_argument("--save", help="where to write the figures")
+    parser.add_argument("--save", help="where to write the figures; those that are there already are not measured again")
     parser.add_argument("--least", type=int, default=0)
     args = parser.parse_args()
-    measured = json.loads(Path(args.measured).read_text()) if args.measured else {}
+    figures = args.measured or args.save
+    measured = json.loads(Path(figures).read_text()) if figures and Path(figures).exists() else {}
     print("| case | moment | measured, MB | predicted | off |\n| --- | --- | ---: | ---: | ---: |")
     within = count = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -104,7 +105,7 @@ def main():
             make_model(folder)
         for case in CASES:
             name = name_of(case)
-            if not args.measured:
+            if name not in measured:
                 measured[name] = measure(case, folder)
                 if args.save:
                     Path(args.save).write_text(json.dumps(measured, indent=1) + "\n")
