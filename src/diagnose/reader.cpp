@@ -279,7 +279,7 @@ class Reader {
   const Rules& rules_;
   const std::vector<Line>& lines_;
   const std::vector<std::string>& files_;
-  Sieve sieve_{lines_};
+  Sieve sieve_{rules_.wordings, lines_};
   Ahead ahead_{lines_};
   Behind behind_{lines_};
   std::vector<Evidence> out_{};

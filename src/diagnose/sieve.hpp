@@ -22,8 +22,9 @@ struct Found {
 
 class Sieve {
  public:
-  /// `lines` must outlive this.
-  explicit Sieve(const std::vector<Line>& lines) : lines_(lines), help_(lines), articles_(lines) {}
+  /// Both must outlive this.
+  Sieve(const Wordings& wordings, const std::vector<Line>& lines)
+      : lines_(lines), help_(wordings, lines), articles_(wordings, lines) {}
 
   /// Of what was found from line `index` on: general words that report nothing, examples, code, pages of help, what is
   /// denied, and what a longer sentence says too.
