@@ -24,7 +24,7 @@ class Sieve {
  public:
   /// Both must outlive this.
   Sieve(const Wordings& wordings, const std::vector<Line>& lines)
-      : lines_(lines), help_(wordings, lines), articles_(wordings, lines) {}
+      : wordings_(wordings), lines_(lines), help_(wordings, lines), articles_(wordings, lines) {}
 
   /// Of what was found from line `index` on: general words that report nothing, examples, code, pages of help, what is
   /// denied, and what a longer sentence says too.
@@ -46,6 +46,7 @@ class Sieve {
   bool is_of_a_writer(const Found& one) const;
   std::size_t end_of(const Found& one) const;
 
+  const Wordings& wordings_;
   const std::vector<Line>& lines_;
   HelpPages help_;
   Articles articles_;

@@ -8,11 +8,31 @@
 namespace oomplan::diagnose {
 namespace {
 
-constexpr std::array<std::string_view, wordings> list_names{
-    "begins_a_post",    "defines",          "explains",         "has_no_optimizer_state",
-    "headings_of_help", "heads_a_report",   "speaks_of_itself", "speaks_to_all",
-    "talks_to_others",  "tells_of_changes", "tells_of_own_run", "titles_that_explain",
-    "trains_nothing",   "watches_a_host"};
+constexpr std::array<std::string_view, wordings> list_names{"begins_a_post",
+                                                            "defines",
+                                                            "explains",
+                                                            "fails_with",
+                                                            "has_no_optimizer_state",
+                                                            "headings_of_help",
+                                                            "heads_a_report",
+                                                            "in_that_case",
+                                                            "is_said_to_be",
+                                                            "kinds_of_failures",
+                                                            "leads_to_an_example",
+                                                            "names_how_it_looks",
+                                                            "of_any_run",
+                                                            "says_what_may_come",
+                                                            "shows_messages",
+                                                            "speaks_of_itself",
+                                                            "speaks_to_all",
+                                                            "supposes",
+                                                            "talks_to_others",
+                                                            "tells_of_changes",
+                                                            "tells_of_own_run",
+                                                            "titles_of_help",
+                                                            "titles_that_explain",
+                                                            "trains_nothing",
+                                                            "watches_a_host"};
 
 bool is_small(std::string_view phrase) {
   return std::ranges::none_of(phrase, [](char c) { return c >= 'A' && c <= 'Z'; });

@@ -17,19 +17,30 @@ enum class Wording : std::uint8_t {
   begins_a_post,
   defines,
   explains,
+  fails_with,
   has_no_optimizer_state,
   headings_of_help,
   heads_a_report,
+  in_that_case,
+  is_said_to_be,
+  kinds_of_failures,
+  leads_to_an_example,
+  names_how_it_looks,
+  of_any_run,
+  says_what_may_come,
+  shows_messages,
   speaks_of_itself,
   speaks_to_all,
+  supposes,
   talks_to_others,
   tells_of_changes,
   tells_of_own_run,
+  titles_of_help,
   titles_that_explain,
   trains_nothing,
   watches_a_host,
 };
-constexpr std::size_t wordings = 14;
+constexpr std::size_t wordings = 25;
 
 std::optional<Wording> wording_named(std::string_view name);
 std::string_view name_of(Wording list);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "rules.hpp"
 #include "support.hpp"
@@ -95,6 +97,31 @@ TEST(Wording, OfOnesOwnRunIsData) {
     EXPECT_EQ(diagnosed(page + line + killed).verdict.cause, Cause::k8s_oomkilled) << list;
     EXPECT_EQ(without(list, page + line + killed).verdict.cause, Cause::unknown) << list;
   }
+}
+
+// A line that reports a kill, unless the list says that it is of any run, or an example.
+TEST(Wording, OfExamplesIsData) {
+  const std::string several = "The pod web-1\nof the space prod\nand its node\nand its zone\nReason: OOMKilled\n";
+  const std::vector<std::pair<std::string_view, std::string>> texts{
+      {"says_what_may_come", "If you see OOMKilled here, wait.\n"},
+      {"supposes", "The following will be printed:\n\n" + several},
+      {"shows_messages", "The following will be printed:\n\n" + several},
+      {"leads_to_an_example", "It looks like that:\n\nReason: OOMKilled\n"},
+      {"fails_with", "When a pod fails for its platform (OOMKilled), tell its owner.\n"},
+      {"of_any_run", "When a pod fails for its platform (OOMKilled), tell its owner.\n"},
+      {"in_that_case", "For OOMKilled: use more memory than that.\n"},
+      {"titles_of_help", "Resolving OOMKilled\n"},
+      {"names_how_it_looks", "It then appears as OOMKilled\n"},
+      {"is_said_to_be", "The OOMKilled is displayed as the status\n"}};
+  for (const auto& [list, text] : texts) {
+    EXPECT_EQ(diagnosed(text).verdict.cause, Cause::unknown) << list;
+    EXPECT_EQ(without(list, text).verdict.cause, Cause::k8s_oomkilled) << list;
+  }
+}
+
+TEST(Wording, OfKindsOfFailuresIsData) {
+  EXPECT_EQ(diagnosed("OOMKilled pods\n").verdict.confidence, Confidence::possible);
+  EXPECT_EQ(without("kinds_of_failures", "OOMKilled pods\n").verdict.confidence, Confidence::likely);
 }
 
 TEST(Wording, OfChangesIsData) {
