@@ -104,13 +104,33 @@ bool ends_clause(std::string_view rest) {
   return rest.empty() || signs.find(rest.front()) != std::string_view::npos;
 }
 
+// `"cuda |out of memory|. tried to …`: a quote, and whose memory it is.
+bool is_kind_alone(std::string_view lead) {
+  const std::size_t first = std::min(lead.find_first_not_of("\"'`"), lead.size());
+  const std::size_t end = std::min(lead.find(' ', first), lead.size());
+  return first > 0 && first < end && end + 1 == lead.size() && speaks_of_gpu(lead.substr(first, end - first));
+}
+
+// "It will |fail to allocate| …", "what happens when a library |runs out of memory|": at whatever time.
+bool is_at_any_time(std::string_view clause_before, std::string_view match) {
+  constexpr std::array present{"fail"sv, "fails"sv, "run"sv, "runs"sv, "exceed"sv, "exceeds"sv};
+  constexpr std::array modal{"will"sv, "would"sv, "may"sv, "might"sv, "can"sv, "could"sv, "should"sv, "to"sv};
+  constexpr std::array conditional{"if"sv, "when"sv, "whenever"sv};
+  const std::size_t colon = clause_before.rfind(": ");
+  if (colon != std::string_view::npos) clause_before.remove_prefix(colon + 2);
+  const Words before = words_of(clause_before);
+  if (before.writer || !is_in(present, lowered(match.substr(0, match.find(' '))))) return false;
+  return is_in(modal, before.last) || has_word_of(clause_before, conditional);
+}
+
 // "Out of memory in frob()" on a line of its own tells what happened.
 bool states(std::string_view text, std::size_t begin, std::size_t length) {
   constexpr auto goes_on = std::to_array<std::string_view>(
       {":",     ".",    "!",    ",",        ";",   "(",        " (",           " in ", " at ", " while ",     " when ",
        " for ", " of ", " on ", " trying ", " - ", " during ", " allocating ", " [",   " / ",  " to allocate"});
   constexpr auto last = std::to_array<std::string_view>({" error", " available", " left", " detected", " exception"});
-  if (begin != 0 && begin != end_of_labels(text.substr(0, begin))) return false;
+  const std::string_view lead = text.substr(0, std::min(begin, text.size()));
+  if (begin != 0 && begin != end_of_labels(lead) && !is_kind_alone(lead)) return false;
   if (begin + length > text.size()) return false;
   text.remove_prefix(begin + length);
   const std::string_view word = text.substr(0, text.find(' ', 1));
@@ -232,7 +252,11 @@ bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const 
   if (has_fact(sentence, "last_word")) return is_last_word(lines, index, begin);
   if (below_frame(lines, index)) return true;
   if (sentence.family == "python") return begins_with_exception(text);
-  if (has_any(line, no_failure) || has_any(clause(line, text, begin, match), advising)) return false;
+  const std::string_view own = clause(line, text, begin, match);
+  if (has_any(line, no_failure) || has_any(own, advising)) return false;
+  const std::size_t before =
+      std::min(own.size(), begin - std::min(begin, static_cast<std::size_t>(own.data() - text.data())));
+  if (is_at_any_time(own.substr(0, before), own.substr(before))) return false;
   const std::optional<char> level = glog_level(line);
   return level == 'E' || level == 'F' || has_any(text, failing) || (of_memory && is_of_the_system(line)) ||
          (of_memory && states(text, begin, match));

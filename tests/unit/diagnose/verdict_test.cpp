@@ -151,6 +151,29 @@ TEST(General, WordsAreReadInAnyLetters) {
   EXPECT_EQ(diagnosed("Error: Insufficient GPU memory for frob\n").verdict.cause, Cause::vram_exhausted);
 }
 
+// What a text says of any time is no failure, what somebody tells of his own run is one.
+TEST(General, WordsOfAnyTimeAreNone) {
+  for (const char* text : {"The second run will fail to allocate the memory of the pattern.\n",
+                           "That is what happens when the library fails to allocate memory.\n",
+                           "Two errors that are not out of memory were reported as out of memory.\n"})
+    EXPECT_EQ(diagnosed(text).verdict.cause, Cause::unknown) << text;
+  EXPECT_EQ(diagnosed("error: frob failed to allocate memory\n").verdict.cause, Cause::host_alloc_failed);
+  EXPECT_EQ(diagnosed("fatal: when I start it, frob fails to allocate memory\n").verdict.cause,
+            Cause::host_alloc_failed);
+}
+
+TEST(General, WordsMayBeginWithAQuoteAndWhoseMemoryItIs) {
+  EXPECT_EQ(diagnosed("\"cuda out of memory. tried to allocate 20 mib\"\n").verdict.cause, Cause::vram_exhausted);
+  EXPECT_EQ(diagnosed("the cuda out of memory. page\n").verdict.cause, Cause::unknown);
+}
+
+TEST(General, APinnedPoolThatIsNotThereKillsNothing) {
+  EXPECT_EQ(diagnosed("W0101 10:00:00.123456 1 pinned_memory_manager.cc:271] Unable to allocate pinned system memory, "
+                      "pinned memory pool will not be available: operation not supported\nKilled\n")
+                .verdict.cause,
+            Cause::sigkill_unknown);
+}
+
 TEST(General, WordsOfOtherThingsAreNone) {
   for (const char* text : {"Error: failed to allocate 1 GPU for frob\n", "Error: failed to allocate port 8080\n",
                            "Error: the worker may have exceeded pod memory limits\n", "memory limit: 4 GiB\n",
