@@ -121,15 +121,24 @@ bool names_how_it_looks(const Wordings& wordings, std::string_view lead) {
   return list_of(wordings, Wording::names_how_it_looks).have(lead) && !words_of(lead).writer;
 }
 
-// A fence of ``` and a blank line may stand between.
+// "- ", "* ", "1. "
+bool is_item(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  if (digits > 0) return text.substr(digits).starts_with(". ");
+  return text.starts_with("- ") || text.starts_with("* ");
+}
+
+// A fence of ``` and a blank line may stand between, and what else is listed there.
 bool is_led_to(const Wordings& wordings, const std::vector<Line>& lines, std::size_t index) {
   constexpr std::size_t most_lines = 3;
+  constexpr std::size_t most_items = 8;
   for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines;) {
     std::string_view text = lines[i].body;
     text.remove_prefix(std::min(text.find_first_not_of("+ "), text.size()));  // of a diff
     text = without_end(text, " `*");
     if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
     if (text.find("%|") != std::string_view::npos || lines[i].rank != lines[index].rank) continue;  // said between
+    if (is_item(text) && i + most_items > index) continue;
     ++seen;
     if (!text.empty() && text.find_first_not_of('`') != std::string_view::npos)
       return text.ends_with(':') && list_of(wordings, Wording::leads_to_an_example).are_in(text) &&

@@ -167,6 +167,26 @@ TEST(General, WordsMayBeginWithAQuoteAndWhoseMemoryItIs) {
   EXPECT_EQ(diagnosed("the cuda out of memory. page\n").verdict.cause, Cause::unknown);
 }
 
+// A list of what may be the reason is none, what somebody lists of his own run is one.
+TEST(General, WhatIsListedOfAnyTimeIsNone) {
+  const std::string list = "\n- The frob pod was too slow.\n- The frob container was OOM-killed by its limit.\n";
+  EXPECT_FALSE(diagnosed("This also happens when:\n" + list).out_of_memory);
+  EXPECT_TRUE(diagnosed("What I saw in my job:\n" + list).out_of_memory);
+}
+
+// Nomad 1.3 said so of each task that ended with 137, its own kills among them.
+TEST(Launcher, NomadsWordsFor137TellOfASignalAlone) {
+  const Diagnosis d = diagnosed(
+      "Killing     Sent interrupt. Waiting 5s before force killing\n"
+      "Terminated  Exit Code: 137, Exit Message: \"OOM Killed (137)\"\n");
+  EXPECT_EQ(d.verdict.cause, Cause::sigkill_unknown);
+  EXPECT_EQ(diagnosed("Terminated  Exit Code: 137, Exit Message: \"OOM Killed\"\n").verdict.cause, Cause::cgroup_oom);
+}
+
+TEST(Launcher, AStepsExitCodeMayStandAlone) {
+  EXPECT_EQ(diagnosed("+ make frob\nExited with code 137\n").verdict.cause, Cause::sigkill_unknown);
+}
+
 TEST(General, APinnedPoolThatIsNotThereKillsNothing) {
   EXPECT_EQ(diagnosed("W0101 10:00:00.123456 1 pinned_memory_manager.cc:271] Unable to allocate pinned system memory, "
                       "pinned memory pool will not be available: operation not supported\nKilled\n")
