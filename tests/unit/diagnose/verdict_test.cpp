@@ -187,6 +187,17 @@ TEST(Launcher, AStepsExitCodeMayStandAlone) {
   EXPECT_EQ(diagnosed("+ make frob\nExited with code 137\n").verdict.cause, Cause::sigkill_unknown);
 }
 
+// A test's name and a field's name tell of no kill.
+TEST(Kubernetes, ItsWordWithinALongerNameIsNone) {
+  for (const char* text : {"--- FAIL: TestFrobDriver_OOMKilled (2.41s)\n", "--- PASS: TestFrobDriver_OOMKilled (2.36s)\n",
+                           "frobd no longer sets the `.State.OOMKilled` flag\n"})
+    EXPECT_FALSE(diagnosed(text).out_of_memory) << text;
+  EXPECT_EQ(diagnosed("frob-0 ended: _OOMKilled_\n").verdict.cause, Cause::k8s_oomkilled);
+  EXPECT_EQ(diagnosed("docker inspect frob --format '{{.State.OOMKilled}}'\ntrue\nfrob-0   0/1   OOMKilled   2\n")
+                .verdict.cause,
+            Cause::k8s_oomkilled);
+}
+
 TEST(General, APinnedPoolThatIsNotThereKillsNothing) {
   EXPECT_EQ(diagnosed("W0101 10:00:00.123456 1 pinned_memory_manager.cc:271] Unable to allocate pinned system memory, "
                       "pinned memory pool will not be available: operation not supported\nKilled\n")
