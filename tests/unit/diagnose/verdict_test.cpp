@@ -189,8 +189,9 @@ TEST(Launcher, AStepsExitCodeMayStandAlone) {
 
 // A test's name and a field's name tell of no kill.
 TEST(Kubernetes, ItsWordWithinALongerNameIsNone) {
-  for (const char* text : {"--- FAIL: TestFrobDriver_OOMKilled (2.41s)\n", "--- PASS: TestFrobDriver_OOMKilled (2.36s)\n",
-                           "frobd no longer sets the `.State.OOMKilled` flag\n"})
+  for (const char* text :
+       {"--- FAIL: TestFrobDriver_OOMKilled (2.41s)\n", "--- PASS: TestFrobDriver_OOMKilled (2.36s)\n",
+        "frobd no longer sets the `.State.OOMKilled` flag\n"})
     EXPECT_FALSE(diagnosed(text).out_of_memory) << text;
   EXPECT_EQ(diagnosed("frob-0 ended: _OOMKilled_\n").verdict.cause, Cause::k8s_oomkilled);
   EXPECT_EQ(diagnosed("docker inspect frob --format '{{.State.OOMKilled}}'\ntrue\nfrob-0   0/1   OOMKilled   2\n")
