@@ -10,6 +10,7 @@ NAMES = {
     "models/towers": "Towers: encoders of pictures and sounds", "rules/actions": "Actions", "rules/advice": "Advice where more is known",
     "rules/alike": "Measures that are alike", "rules/launchers": "Launchers that a log shows", "rules/moments": "Moments of a run",
     "rules/suggestions": "What logs themselves suggest",
+    "rules/wording": "Phrases that tell texts and programs apart",
 }
 
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "line.hpp"
+#include "wording.hpp"
 
 namespace oomplan::diagnose {
 
@@ -13,14 +14,15 @@ namespace oomplan::diagnose {
 /// in which one may be; `other`, which a log is, and whatever somebody writes of a run of his own.
 enum class Writing : std::uint8_t { other, talk, article };
 
-/// The kinds of the files among lines, which outlive it; each is found once.
+/// The kinds of the files among lines, which outlive it as the lists do; each is found once.
 class Articles {
  public:
-  explicit Articles(const std::vector<Line>& lines) : lines_(lines) {}
+  Articles(const Wordings& wordings, const std::vector<Line>& lines) : wordings_(wordings), lines_(lines) {}
 
   Writing of(int file);
 
  private:
+  const Wordings& wordings_;
   const std::vector<Line>& lines_;
   std::map<int, Writing> known_{};
 };

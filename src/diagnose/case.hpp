@@ -37,6 +37,7 @@ struct GpuNumbers {
 GpuNumbers gpu_numbers(const std::vector<Reading>& facts);
 
 struct Case {
+  const Wordings* wordings = nullptr;
   const std::vector<Evidence>* evidence = nullptr;
   const std::vector<Line>* lines = nullptr;
   const std::vector<std::string>* files = nullptr;
@@ -64,7 +65,8 @@ bool is_vague(const Evidence& library);
 
 /// The sentence that the others follow from: the best source of truth, then the first in time: by the order of lines
 /// within a file, by the times that are printed between files, else by the order of the files.
-const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector<Line>& lines, bool& survived);
+const Evidence* root_of(const Wordings& wordings, const std::vector<Evidence>& evidence, const std::vector<Line>& lines,
+                        bool& survived);
 
 /// The facts of the root and of what belongs to it; the first of a name counts.
 std::vector<Reading> facts_of(const std::vector<Evidence>& evidence, const Evidence& root);

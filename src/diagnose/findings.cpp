@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "cause.hpp"
@@ -10,12 +9,10 @@
 #include "other_kills.hpp"
 #include "series.hpp"
 #include "trials.hpp"
-#include "words.hpp"
+#include "wording.hpp"
 
 namespace oomplan::diagnose {
 namespace {
-
-using namespace std::string_view_literals;
 
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
@@ -178,34 +175,9 @@ void about_growth(const Case& c, Findings& out) {
                                          ", and what is allocated did not: no leak, but blocks of ever new sizes"});
 }
 
-// Plain SGD has no state, an adapter's is small, and who generates text has no optimizer.
 bool has_optimizer_state(const Case& c) {
-  constexpr std::array stateless{"torch/optim/sgd.py",
-                                 "optim.SGD(",
-                                 "SGD (",
-                                 "'sgd'",
-                                 "\"sgd\"",
-                                 "optimizer: sgd",
-                                 "optim: sgd",
-                                 "optim=sgd",
-                                 "=sgd",
-                                 "lora",
-                                 "LoRA",
-                                 "Lora",
-                                 "peft",
-                                 "trainable%:",
-                                 "ia3",
-                                 "IA3",
-                                 "_kbit_",
-                                 ".generate(",
-                                 "inference",
-                                 "generation/utils.py"};
-  constexpr std::array words{"sgd"sv,      "dora"sv,       "qlora"sv,   "adapters"sv,  "inference"sv,
-                             "sampling"sv, "generating"sv, "predict"sv, "predicting"sv};
-  return std::ranges::none_of(*c.lines, [&](const Line& line) {
-    return has_word_of(line.body, words) ||
-           std::ranges::any_of(stateless, [&](const char* word) { return line.body.find(word) != std::string::npos; });
-  });
+  const Phrases& without = list_of(*c.wordings, Wording::has_no_optimizer_state);
+  return std::ranges::none_of(*c.lines, [&](const Line& line) { return without.are_in(line.body); });
 }
 
 void about_steps(const Case& c, Findings& out) {
@@ -225,11 +197,11 @@ void about_steps(const Case& c, Findings& out) {
 
 // The host's log, beside a run that tells its own end.
 void about_other_kills(const Case& c, Findings& out) {
-  const auto killed = std::ranges::find_if(*c.evidence, [](const Evidence& e) {
-    return is_kill_on_host(e) && e.says != Says::kernel_detail && e.find("quoted") == nullptr;
+  const auto killed = std::ranges::find_if(*c.evidence, [&](const Evidence& e) {
+    return is_kill_on_host(*c.wordings, e) && e.says != Says::kernel_detail && e.find("quoted") == nullptr;
   });
   if (killed == c.evidence->end()) return;
-  if (c.root != nullptr && (is_kill_on_host(*c.root) || c.root->says == Says::killed)) return;
+  if (c.root != nullptr && (is_kill_on_host(*c.wordings, *c.root) || c.root->says == Says::killed)) return;
   if (c.root != nullptr && c.root->where.file == killed->where.file) return;
   const std::string comm = killed->text_of("comm");
   out.push_back(

@@ -104,13 +104,33 @@ bool ends_clause(std::string_view rest) {
   return rest.empty() || signs.find(rest.front()) != std::string_view::npos;
 }
 
+// `"cuda |out of memory|. tried to …`: a quote, and whose memory it is.
+bool is_kind_alone(std::string_view lead) {
+  const std::size_t first = std::min(lead.find_first_not_of("\"'`"), lead.size());
+  const std::size_t end = std::min(lead.find(' ', first), lead.size());
+  return first > 0 && first < end && end + 1 == lead.size() && speaks_of_gpu(lead.substr(first, end - first));
+}
+
+// "It will |fail to allocate| …", "what happens when a library |runs out of memory|": at whatever time.
+bool is_at_any_time(std::string_view clause_before, std::string_view match) {
+  constexpr std::array present{"fail"sv, "fails"sv, "run"sv, "runs"sv, "exceed"sv, "exceeds"sv};
+  constexpr std::array modal{"will"sv, "would"sv, "may"sv, "might"sv, "can"sv, "could"sv, "should"sv, "to"sv};
+  constexpr std::array conditional{"if"sv, "when"sv, "whenever"sv};
+  const std::size_t colon = clause_before.rfind(": ");
+  if (colon != std::string_view::npos) clause_before.remove_prefix(colon + 2);
+  const Words before = words_of(clause_before);
+  if (before.writer || !is_in(present, lowered(match.substr(0, match.find(' '))))) return false;
+  return is_in(modal, before.last) || has_word_of(clause_before, conditional);
+}
+
 // "Out of memory in frob()" on a line of its own tells what happened.
 bool states(std::string_view text, std::size_t begin, std::size_t length) {
   constexpr auto goes_on = std::to_array<std::string_view>(
       {":",     ".",    "!",    ",",        ";",   "(",        " (",           " in ", " at ", " while ",     " when ",
        " for ", " of ", " on ", " trying ", " - ", " during ", " allocating ", " [",   " / ",  " to allocate"});
   constexpr auto last = std::to_array<std::string_view>({" error", " available", " left", " detected", " exception"});
-  if (begin != 0 && begin != end_of_labels(text.substr(0, begin))) return false;
+  const std::string_view lead = text.substr(0, std::min(begin, text.size()));
+  if (begin != 0 && begin != end_of_labels(lead) && !is_kind_alone(lead)) return false;
   if (begin + length > text.size()) return false;
   text.remove_prefix(begin + length);
   const std::string_view word = text.substr(0, text.find(' ', 1));
@@ -146,23 +166,6 @@ bool has_fact(const Sentence& sentence, std::string_view name) {
   return std::any_of(sentence.adds.begin(), sentence.adds.end(), [&](const Reading& r) { return r.name == name; });
 }
 
-// The line of the log in a body that several were joined to.
-std::string_view around(std::string_view text, std::size_t at) {
-  const std::size_t before = at > 0 ? text.rfind('\n', at - 1) : std::string_view::npos;
-  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
-  return text.substr(begin, std::min(text.find('\n', std::min(at, text.size())), text.size()) - begin);
-}
-
-// What is said near it, where the line is a whole log whose line breaks were lost.
-std::string_view near(std::string_view line, std::string_view text, std::size_t at) {
-  constexpr std::size_t before = 240;
-  constexpr std::size_t after = 480;
-  const std::size_t place =
-      std::min(at - std::min(at, static_cast<std::size_t>(line.data() - text.data())), line.size());
-  const std::size_t begin = place - std::min(place, before);
-  return line.substr(begin, place - begin + after);
-}
-
 // "Bad model: it needs more memory than allowed. If you see this again, write to us": what is advised beside a failure
 // is another clause.
 std::string_view clause(std::string_view line, std::string_view text, std::size_t at, std::size_t length) {
@@ -183,6 +186,12 @@ bool is_of_the_system(std::string_view text) {
 }
 
 }  // namespace
+
+std::string_view line_around(std::string_view text, std::size_t at) {
+  const std::size_t before = at > 0 ? text.rfind('\n', at - 1) : std::string_view::npos;
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  return text.substr(begin, std::min(text.find('\n', std::min(at, text.size())), text.size()) - begin);
+}
 
 bool is_frame(std::string_view text) {
   if (text.find("File \"") != std::string_view::npos && text.find("\", line ") != std::string_view::npos) return true;
@@ -236,14 +245,18 @@ std::optional<std::string_view> exception_below_frame(const std::vector<Line>& l
 bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence, std::size_t begin,
                        std::size_t match) {
   const std::string_view text = lines[index].body;
-  const std::string_view line = around(text, begin);
+  const std::string_view line = line_around(text, begin);
   const bool of_memory = sentence.says <= Says::host_alloc_failed;
   if (of_memory && (has_any(text, other_resources) || has_status_429(text))) return false;
   if (sentence.says == Says::disk_full && is_general(sentence) && !tells_of_disk(text, begin + match)) return false;
   if (has_fact(sentence, "last_word")) return is_last_word(lines, index, begin);
   if (below_frame(lines, index)) return true;
   if (sentence.family == "python") return begins_with_exception(text);
-  if (has_any(line, no_failure) || has_any(clause(line, text, begin, match), advising)) return false;
+  const std::string_view own = clause(line, text, begin, match);
+  if (has_any(line, no_failure) || has_any(own, advising)) return false;
+  const std::size_t before =
+      std::min(own.size(), begin - std::min(begin, static_cast<std::size_t>(own.data() - text.data())));
+  if (is_at_any_time(own.substr(0, before), own.substr(before))) return false;
   const std::optional<char> level = glog_level(line);
   return level == 'E' || level == 'F' || has_any(text, failing) || (of_memory && is_of_the_system(line)) ||
          (of_memory && states(text, begin, match));
@@ -272,183 +285,6 @@ bool speaks_of_memory(std::string_view text) {
   constexpr auto other = std::to_array<std::string_view>({" node", " port", " GPUs", " address", " job", " resource"});
   if (has_name(text, names) || has_any(text, codes)) return true;
   return has_name(text, allocating) && !has_any(text, other_resources) && !has_any(text, other);
-}
-
-bool explains(std::string_view text) {
-  constexpr auto words = std::to_array<std::string_view>({"If you see",
-                                                          "if you see",
-                                                          "If a ",
-                                                          "Documentation",
-                                                          " means ",
-                                                          " stands for ",
-                                                          "How to",
-                                                          "how to ",
-                                                          "Supported ",
-                                                          "bad_alloc caught",
-                                                          "AssertionError: assert ",
-                                                          "is thrown",
-                                                          "Error is raised ",
-                                                          "Raised when",
-                                                          "typically happens",
-                                                          "is the most common",
-                                                          "frequently appears",
-                                                          " will report",
-                                                          "catch RuntimeError",
-                                                          " to detect ",
-                                                          " will raise ",
-                                                          " will throw ",
-                                                          " will fail with "});
-  if (has_any(text, words)) return true;
-  constexpr std::string_view supposed = "if a ";
-  constexpr std::string_view printed =
-      "if a warning log message was printed";  // TensorFlow: "…, so try looking to see"
-  for (std::size_t at = text.find(supposed); at != std::string_view::npos; at = text.find(supposed, at + 1))
-    if (!text.substr(at).starts_with(printed)) return true;
-  return false;
-}
-
-namespace {
-
-// "Example errors" over messages that a page of help shows.
-bool heads_examples(std::string_view text) {
-  constexpr std::size_t longest = 40;
-  while (text.starts_with('#') || text.starts_with(' ') || text.starts_with('*')) text.remove_prefix(1);
-  if (text.size() > longest || text.find("rror") == std::string_view::npos) return false;
-  return text.starts_with("Example") || text.starts_with("Sample");
-}
-
-bool is_below_examples(const std::vector<Line>& lines, std::size_t index) {
-  constexpr std::size_t most_lines = 40;
-  for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines; ++seen) {
-    if (lines[i].file != lines[index].file || lines[i + 1].header || !lines[i].time.empty()) return false;
-    if (heads_examples(lines[i].body)) return true;
-  }
-  return false;
-}
-
-// "a message like the following will be sent:", "you will see errors such as:" over the whole of what would be seen;
-// "we get an error like this:" tells of one that came.
-bool supposes(std::string_view text) {
-  constexpr auto words = std::to_array<std::string_view>(
-      {" will be ", " would ", " will see", " may see", " might see", " should see", "If ", " if ", "For example"});
-  constexpr auto shown = std::to_array<std::string_view>(
-      {"message like", "messages like", "message such as", "messages such as", "error like", "errors like",
-       "error such as", "errors such as", "similar to", "the following", "like this", "example"});
-  return text.ends_with(':') && has_any(text, words) && has_any(text, shown) && !words_of(text).writer;
-}
-
-// "find errors like:" over several lines of what is printed.
-bool shows_several(std::string_view text) {
-  constexpr auto shown = std::to_array<std::string_view>(
-      {"errors like:", "messages like:", "errors such as:", "messages such as:", "lines like:", "lines such as:"});
-  return std::ranges::any_of(shown, [&](auto words) { return text.ends_with(words); }) && !words_of(text).writer;
-}
-
-// In the paragraph, or the fence, below such a line.
-bool is_supposed(const std::vector<Line>& lines, std::size_t index) {
-  constexpr std::size_t most_lines = 12;
-  bool above = false;  // the lines of its own paragraph are passed
-  for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines; ++seen) {
-    if (lines[i].file != lines[index].file || lines[i + 1].header || !lines[i].time.empty()) return false;
-    std::string_view text = lines[i].body;
-    while (text.ends_with(' ') || text.ends_with('`') || text.ends_with('*')) text.remove_suffix(1);
-    if (text.empty()) {
-      above = true;
-      continue;
-    }
-    if (above) return supposes(text) || shows_several(text);
-  }
-  return false;
-}
-
-}  // namespace
-
-namespace {
-
-// Without the quotes, and the level or the exception's name, in front of the words of a failure.
-std::string_view without_labels(std::string_view lead) {
-  for (std::size_t before = lead.size() + 1; lead.size() < before;) {
-    before = lead.size();
-    while (!lead.empty() && " \"'`(*"sv.find(lead.back()) != std::string_view::npos) lead.remove_suffix(1);
-    const std::size_t blank = lead.rfind(' ');
-    const std::string_view word = blank == std::string_view::npos ? lead : lead.substr(blank + 1);
-    if (word.ends_with(':')) lead.remove_suffix(word.size());
-  }
-  return lead;
-}
-
-// What is said since the last sign that ends a sentence, or a title's half.
-std::string_view last_clause(std::string_view lead) {
-  for (const std::string_view sign : {". "sv, ": "sv, "? "sv, "! "sv, "\xE2\x80\x94 "sv, "\xE2\x80\xA2 "sv}) {
-    const std::size_t at = lead.rfind(sign);
-    if (at != std::string_view::npos) lead.remove_prefix(at + sign.size());
-  }
-  lead.remove_prefix(std::min(lead.find_first_not_of(" #*->"), lead.size()));
-  return lead;
-}
-
-// "Run this when a rank dies with …", "A worker raises …": of any that may, where a program tells of its own.
-bool tells_of_any(std::string_view text, std::size_t begin) {
-  constexpr auto verbs =
-      std::to_array<std::string_view>({" dies with", " dies of", " hits", " raises", " throws", " fails with",
-                                       " exits with", " crashes with", " runs into", " runs"});
-  constexpr auto subjects = std::to_array<std::string_view>(
-      {"when a ", "When a ", "when an ", "When an ", "when any ", "When any ", "whenever ", "Whenever ", "if any "});
-  constexpr auto openings = std::to_array<std::string_view>({"A ", "An ", "Any "});
-  const std::string_view lead = without_labels(text.substr(0, std::min(begin, text.size())));
-  const std::string_view own = last_clause(lead);
-  return std::ranges::any_of(verbs, [&](auto verb) { return own.ends_with(verb); }) &&
-         (has_any(own, subjects) || std::ranges::any_of(openings, [&](auto word) { return own.starts_with(word); }));
-}
-
-// "Resolving OOMKilled and other errors": the title of a page that helps.
-bool is_under_title_of_help(std::string_view text, std::size_t begin) {
-  constexpr auto titles =
-      std::to_array<std::string_view>({"Resolving", "Fixing", "Troubleshooting", "Understanding", "Debugging",
-                                       "Diagnosing", "Solving", "Avoiding", "Preventing"});
-  const std::string_view own = last_clause(text.substr(0, std::min(begin, text.size())));
-  const std::string_view word = own.substr(0, own.find(' '));
-  constexpr std::size_t longest = 40;
-  return own.size() <= longest && std::ranges::find(titles, word) != titles.end();
-}
-
-// "encountering error messages like “…” can …", "it usually appears as …": a kind of failure is named, and none of the
-// writer's own.
-bool names_how_it_looks(std::string_view text, std::size_t begin) {
-  constexpr auto naming = std::to_array<std::string_view>(
-      {"messages like", "message like", "errors like", "error like", "messages such as", "message such as",
-       "errors such as", "error such as", "appears as", "appear as", "shows up as", "manifests as", " now show",
-       " now shows", " now print", " now prints", " now say", " now says"});
-  const std::string_view lead = without_labels(text.substr(0, std::min(begin, text.size())));
-  return std::ranges::any_of(naming, [&](auto words) { return lead.ends_with(words); }) && !words_of(lead).writer;
-}
-
-}  // namespace
-
-bool stands_as_example(const std::vector<Line>& lines, std::size_t index, std::size_t begin) {
-  const std::string_view body = lines[index].body;
-  if (names_how_it_looks(body, begin) || tells_of_any(body, begin) || is_under_title_of_help(body, begin)) return true;
-  const std::string_view line = near(around(lines[index].body, begin), lines[index].body, begin);
-  if (shows_code(line) || explains(line) || is_below_examples(lines, index) || is_supposed(lines, index)) return true;
-  constexpr std::size_t most_lines = 3;  // a fence of ``` and a blank line stand between
-  constexpr auto opening = std::to_array<std::string_view>(
-      {"error like",         "errors like",      "error such as", "errors such as",    "message like",
-       "messages like",      "If you see",       "If you get",    "you may encounter", "you might encounter",
-       "you may see",        "you might see",    "common error",  "If you encounter",  "If you run into",
-       "If you receive",     "Look for",         "look for",      "appears as",        "looks like",
-       "look like",          " now list",        " now show",     " now print",        "s an event from a",
-       "s a message from a", "s an error from a"});
-  for (std::size_t i = index, seen = 0; i-- > 0 && seen < most_lines;) {
-    std::string_view text = lines[i].body;
-    text.remove_prefix(std::min(text.find_first_not_of("+ "), text.size()));  // of a diff
-    while (text.ends_with(' ') || text.ends_with('`') || text.ends_with('*')) text.remove_suffix(1);
-    if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
-    if (text.find("%|") != std::string_view::npos || lines[i].rank != lines[index].rank) continue;  // said between
-    ++seen;
-    if (!text.empty() && text.find_first_not_of('`') != std::string_view::npos)
-      return text.ends_with(':') && has_any(text, opening) && !words_of(text).writer;
-  }
-  return false;
 }
 
 namespace {

@@ -97,7 +97,7 @@ void weigh_end(Judgement& judgement) {
 bool stands_beside_a_kill(const Case& c) {
   if (c.root == nullptr || c.root->says != Says::other_failure) return false;
   return std::ranges::any_of(*c.evidence, [&](const Evidence& e) {
-    return is_kill_on_host(e) && e.says != Says::kernel_detail && e.find("quoted") == nullptr;
+    return is_kill_on_host(*c.wordings, e) && e.says != Says::kernel_detail && e.find("quoted") == nullptr;
   });
 }
 

@@ -1,7 +1,6 @@
 #include "other_kills.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "case.hpp"
@@ -9,8 +8,6 @@
 
 namespace oomplan::diagnose {
 namespace {
-
-using namespace std::string_view_literals;
 
 // Somebody died without a word, or the others found that out.
 bool tells_of_vanished(const Evidence& e) {
@@ -23,38 +20,34 @@ bool tells_of_vanished(const Evidence& e) {
 
 }  // namespace
 
-bool is_about_others(const Evidence& e) {
-  constexpr std::array families{"network"sv, "elastic"sv, "process"sv, "mpi_abort"sv, "nccl_watchdog"sv};
-  if (e.family.starts_with("nccl") || std::ranges::find(families, e.family) != families.end()) return true;
-  constexpr std::array words{"onnection"sv, "peer"sv,  "Pipe"sv,   "pipe"sv,      "EOF"sv,        "imed out"sv,
-                             "imeout"sv,    "Dist"sv,  "worker"sv, "Worker"sv,    "child"sv,      "Process"sv,
-                             "process"sv,   "rank "sv, "signal"sv, "exit code"sv, "exit status"sv};
-  return std::ranges::any_of(words, [&](std::string_view word) { return e.text.find(word) != std::string::npos; });
+bool is_about_others(const Wordings& wordings, const Evidence& e) {
+  const Phrases& list = list_of(wordings, Wording::talks_to_others);
+  return list.have(e.family) || list.are_in(e.text);
 }
 
-bool is_kill_on_host(const Evidence& e) {
-  constexpr std::array of_hosts{"systemd_oomd"sv, "earlyoom"sv, "android"sv, "lmkd"sv};
+bool is_kill_on_host(const Wordings& wordings, const Evidence& e) {
   return e.says == Says::kernel_killed || e.says == Says::kernel_detail || e.says == Says::node_killed ||
-         e.says == Says::kubernetes_killed || std::ranges::find(of_hosts, e.family) != of_hosts.end();
+         e.says == Says::kubernetes_killed || list_of(wordings, Wording::watches_a_host).have(e.family);
 }
 
-bool tells_own_end(const Evidence& e, const std::vector<Line>& lines) {
+bool tells_own_end(const Wordings& wordings, const Evidence& e, const std::vector<Line>& lines) {
   if (!e.line || e.find("quoted") != nullptr) return false;
   if (e.says == Says::gpu_alloc_failed || e.says == Says::gpu_kernel_limit || e.says == Says::disk_full) return true;
   if (e.says == Says::gpu_library_failed) return !is_vague(e) && may_be_of_memory(e);
-  return e.says == Says::other_failure && below_frame(lines, *e.line) && !is_about_others(e);
+  return e.says == Says::other_failure && below_frame(lines, *e.line) && !is_about_others(wordings, e);
 }
 
-OtherKills::OtherKills(const std::vector<Evidence>& all, const std::vector<Line>& lines,
+OtherKills::OtherKills(const Wordings& wordings, const std::vector<Evidence>& all, const std::vector<Line>& lines,
                        const std::function<bool(std::size_t)>& survived)
-    : lines_(lines) {
-  if (std::ranges::none_of(all, is_kill_on_host)) return;
+    : wordings_(wordings), lines_(lines) {
+  if (std::ranges::none_of(all, [&](const Evidence& e) { return is_kill_on_host(wordings, e); })) return;
   for (const Line& line : lines) files_.insert(line.file);
   for (std::size_t i = 0; i < all.size() && !someone_vanished_; ++i) {
     const Evidence& e = all[i];
     someone_vanished_ = tells_of_vanished(e);
     if (!e.line) continue;
-    if (e.find("finished") != nullptr || (tells_own_end(e, lines) && !survived(i))) ended_.insert(lines[*e.line].file);
+    if (e.find("finished") != nullptr || (tells_own_end(wordings, e, lines) && !survived(i)))
+      ended_.insert(lines[*e.line].file);
   }
 }
 
@@ -77,16 +70,11 @@ bool OtherKills::is_of_the_run(const Evidence& kill, int file) const {
 
 // A browser that was killed tells nothing of a training run. What runs such are, the process's name may not say.
 bool OtherKills::is_of_a_stranger(const Evidence& kill) const {
-  constexpr std::array strangers{"chrome"sv,      "chromium"sv, "firefox"sv, "Web Content"sv, "Isolated Web Co"sv,
-                                 "slack"sv,       "discord"sv,  "spotify"sv, "teams"sv,       "gnome-shell"sv,
-                                 "plasmashell"sv, "Xorg"sv,     "code"sv,    "thunderbird"sv, "mysqld"sv,
-                                 "mariadbd"sv,    "postgres"sv, "mongod"sv};
-  const std::string comm = kill.text_of("comm");
-  return std::ranges::find(strangers, comm) != strangers.end();
+  return list_of(wordings_, Wording::trains_nothing).have(kill.text_of("comm"));
 }
 
 bool OtherKills::operator()(const Evidence& kill) const {
-  if (someone_vanished_ || !is_kill_on_host(kill) || !kill.line) return false;
+  if (someone_vanished_ || !is_kill_on_host(wordings_, kill) || !kill.line) return false;
   const int own = lines_[*kill.line].file;
   if (files_.size() < 2) return is_of_a_stranger(kill) && ended_.contains(own);
   // A log that just stops is what a kill leaves.

@@ -8,19 +8,20 @@
 
 #include "line.hpp"
 #include "oomplan/diagnose/evidence.hpp"
+#include "wording.hpp"
 
 namespace oomplan::diagnose {
 
 /// A kill that a host's log tells: by the kernel of any system, or by a daemon that watches the host. A scheduler's
 /// kills its own job.
-bool is_kill_on_host(const Evidence& e);
+bool is_kill_on_host(const Wordings& wordings, const Evidence& e);
 
 /// Whether a failure is the run's own, and no error of talking to others, which comes of their death as well: a refused
 /// allocation, a full disk, an exception below its frames.
-bool tells_own_end(const Evidence& e, const std::vector<Line>& lines);
+bool tells_own_end(const Wordings& wordings, const Evidence& e, const std::vector<Line>& lines);
 
 /// Whether an error is one of talking to others, which comes of their death as well.
-bool is_about_others(const Evidence& e);
+bool is_about_others(const Wordings& wordings, const Evidence& e);
 
 /// Of a kill that the kernel, the kubelet or a daemon tells of in one file, where each other file tells its own end (a
 /// traceback, a refused allocation, that it finished), none of them names the killed process, and nothing in the case
@@ -29,8 +30,9 @@ bool is_about_others(const Evidence& e);
 /// the end that the run tells.
 class OtherKills {
  public:
-  /// `survived` says of an index of `all` whether the run went on behind that failure. `lines` outlive it.
-  OtherKills(const std::vector<Evidence>& all, const std::vector<Line>& lines,
+  /// `survived` says of an index of `all` whether the run went on behind that failure. `wordings` and `lines` outlive
+  /// it.
+  OtherKills(const Wordings& wordings, const std::vector<Evidence>& all, const std::vector<Line>& lines,
              const std::function<bool(std::size_t)>& survived);
 
   bool operator()(const Evidence& kill) const;
@@ -39,6 +41,7 @@ class OtherKills {
   bool is_of_a_stranger(const Evidence& kill) const;
   bool is_of_the_run(const Evidence& kill, int file) const;
 
+  const Wordings& wordings_;
   const std::vector<Line>& lines_;
   bool someone_vanished_ = false;
   std::set<int> files_{};

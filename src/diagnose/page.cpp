@@ -21,20 +21,6 @@ constexpr std::size_t longest_heading = 60;
 constexpr std::size_t lines_of_a_top = 3;
 constexpr std::size_t lines_after = 12;  // of a message, what to do about it
 
-constexpr std::array titles{"faq"sv,
-                            "frequently asked questions"sv,
-                            "troubleshooting"sv,
-                            "common errors"sv,
-                            "common error messages"sv,
-                            "typical errors"sv,
-                            "what this error means"sv,
-                            "what does this error mean"sv,
-                            "quick fix"sv,
-                            "common issues"sv,
-                            "common problems"sv,
-                            "known issues"sv,
-                            "known problems"sv};
-
 // Of Markdown's "## Title"; 0 for a line that is none.
 std::size_t level_of(const Line& line) {
   if (line.titled) return 1;
@@ -53,9 +39,9 @@ std::string title_of(std::string_view text, std::string_view around) {
 }
 
 // "## 5. Troubleshooting", or "Troubleshooting" alone on its line; "Known issues: /scratch is slow" is a banner.
-bool heads_help(std::string_view text) {
+bool heads_help(const Wordings& wordings, std::string_view text) {
   const std::string title = title_of(text, "+#*=:_ 0123456789.");
-  return !title.empty() && std::ranges::find(titles, title) != titles.end();
+  return !title.empty() && list_of(wordings, Wording::headings_of_help).have(title);
 }
 
 // "## Typical Error Messages": whatever stands below, it happened to nobody.
@@ -159,11 +145,11 @@ bool advises(std::string_view text) {
 }
 
 // "My model reports …" right below "Frequently asked questions" is a question, whoever it is put to.
-bool is_first_question(const std::vector<Line>& lines, std::size_t index) {
+bool is_first_question(const Wordings& wordings, const std::vector<Line>& lines, std::size_t index) {
   constexpr std::size_t longest = 100;
   if (lines[index].body.size() > longest || lines[index].body.ends_with('.')) return false;
   for (std::size_t i = index; i-- > 0 && lines[i].file == lines[index].file;)
-    if (!lines[i].body.empty()) return heads_help(lines[i].body);
+    if (!lines[i].body.empty()) return heads_help(wordings, lines[i].body);
   return false;
 }
 
@@ -192,7 +178,7 @@ bool HelpPages::is_of_no_page(std::size_t index) {
   if (known_.empty()) known_.assign(lines_.size(), unseen);
   std::uint8_t& known = known_[index];
   if (known == unseen) {
-    const bool own = tells_of_himself(lines_[index].body) && !is_first_question(lines_, index);
+    const bool own = tells_of_himself(lines_[index].body) && !is_first_question(wordings_, lines_, index);
     known = is_of_a_program(lines_[index]) || own ? yes : no;
   }
   return known == yes;
@@ -209,7 +195,7 @@ std::size_t HelpPages::first_title(int file) {
   });
   for (std::size_t i = 0; i < lines_.size() && !runs; ++i) {
     if (lines_[i].file != file) continue;
-    std::string title = explaining_title(lines_[i].body);
+    std::string title = explaining_title(wordings_, lines_[i].body);
     if (title.empty()) continue;
     first = std::min(first, i);
     titles.insert(std::move(title));
@@ -234,7 +220,7 @@ bool HelpPages::holds(std::size_t index) {
     if (line.file != lines_[index].file || is_of_no_page(i)) return false;
     const std::size_t level = level_of(line);
     if (heads_messages(line) && level < least) return true;
-    if (heads_help(line.body)) {
+    if (heads_help(wordings_, line.body)) {
       return (level > 0 ? level < least : is_at_the_top(lines_, i)) && gives_advice(lines_, i, index);
     }
     if (level > 0) least = std::min(least, level);

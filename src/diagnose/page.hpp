@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "line.hpp"
+#include "wording.hpp"
 
 namespace oomplan::diagnose {
 
-/// Pages of help among lines, which outlive it. Many lines may be asked for, each of which has others before it: what
-/// is known of these is kept.
+/// Pages of help among lines, which outlive it as the lists do. Many lines may be asked for, each of which has others
+/// before it: what is known of these is kept.
 class HelpPages {
  public:
-  explicit HelpPages(const std::vector<Line>& lines) : lines_(lines) {}
+  HelpPages(const Wordings& wordings, const std::vector<Line>& lines) : wordings_(wordings), lines_(lines) {}
 
   /// Below a heading such as "## Troubleshooting" or "FAQ", and nothing between them that a program wrote or that
   /// somebody tells of a run of his own; or anywhere on a page whose plain titles are those of such a page.
@@ -25,6 +26,7 @@ class HelpPages {
   bool is_on_titled_page(std::size_t index);
   std::size_t first_title(int file);
 
+  const Wordings& wordings_;
   const std::vector<Line>& lines_;
   std::vector<std::uint8_t> known_{};       ///< By line, once one is asked for: what is_of_no_page() said.
   std::map<int, std::size_t> titled_at_{};  ///< By file: the line of its first title; none is past all lines.

@@ -1,7 +1,6 @@
 #include "posts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "prose.hpp"
@@ -43,22 +42,15 @@ bool ends_in_speech(std::string_view text) {
 }
 
 // "bob commented on Jan 5", "alice · comment · 2024-03-01", "answered Mar 3, 2015 at 10:12", "Eve wrote:"
-bool begins_post(const Line& line) {
+bool begins_post(const Wordings& wordings, const Line& line) {
   constexpr std::size_t longest = 120;
-  constexpr std::array between{" commented on "sv,
-                               " replied on "sv,
-                               "\xC2\xB7 comment \xC2\xB7"sv,
-                               "\xC2\xB7 review"sv,
-                               "\xC2\xB7 answer \xC2\xB7"sv,
-                               "\xC2\xB7 description \xC2\xB7"sv};
   const std::string_view text = line.quoted();
   if (text.size() > longest || text.empty() || is_of_a_log(line)) return false;
   if (ends_in_speech(text)) return true;
   if (!has_digit(text)) return false;
   if (text.find(" commented ") != text.npos && text.ends_with(" ago")) return true;
   const bool named = text.starts_with("answered ") || text.starts_with("asked ");
-  return (named && text.find(" at ") != text.npos) ||
-         std::ranges::any_of(between, [&](auto words) { return text.find(words) != text.npos; });
+  return (named && text.find(" at ") != text.npos) || list_of(wordings, Wording::begins_a_post).are_in(text);
 }
 
 // "I lowered the batch, and now it works:"
@@ -71,13 +63,13 @@ bool is_speech(const Line& line) {
 
 }  // namespace
 
-Posts::Posts(const std::vector<Line>& lines) {
+Posts::Posts(const Wordings& wordings, const std::vector<Line>& lines) {
   int post = 0;
   int speech = 0;
   bool said = false;  // anything in this file, but titles
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const bool new_file = i > 0 && lines[i].file != lines[i - 1].file;
-    const bool begins = begins_post(lines[i]);
+    const bool begins = begins_post(wordings, lines[i]);
     if (new_file || (begins && said)) ++post;  // a thread's title is its first post's
     said = (said && !new_file) || begins || (!lines[i].titled && !lines[i].body.empty());
     if (is_speech(lines[i])) ++speech;

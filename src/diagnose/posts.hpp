@@ -6,6 +6,7 @@
 
 #include "line.hpp"
 #include "oomplan/diagnose/evidence.hpp"
+#include "wording.hpp"
 
 namespace oomplan::diagnose {
 
@@ -13,7 +14,7 @@ namespace oomplan::diagnose {
 /// 2024-03-01", "On Friday Eve wrote:". What stands in one is another run than what stands in the next.
 class Posts {
  public:
-  explicit Posts(const std::vector<Line>& lines);
+  Posts(const Wordings& wordings, const std::vector<Line>& lines);
 
   /// Whether both stand in one post, and nobody says "I" between them.
   bool are_together(const Evidence& a, const Evidence& b) const;

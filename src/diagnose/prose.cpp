@@ -237,24 +237,17 @@ bool stands_in_foreign_prose(std::string_view text, std::size_t begin, std::size
   return within && !begins;
 }
 
-bool names_a_kind(std::string_view text, std::size_t end) {
-  constexpr std::array kinds{"errors"sv,   "issues"sv,   "problems"sv, "conditions"sv, "exceptions"sv,
-                             "crashes"sv,  "kills"sv,    "killer"sv,   "situations"sv, "events"sv,
-                             "failures"sv, "messages"sv, "pods"sv,     "containers"sv, "jobs"sv};
+bool names_a_kind(const Wordings& wordings, std::string_view text, std::size_t end) {
   std::string_view rest = end < text.size() ? text.substr(end) : std::string_view();
   while (!rest.empty() && (" -'\"`)*"sv.find(rest.front()) != std::string_view::npos || rest.starts_with("(OOM") ||
                            rest.starts_with("(OoM")))
     rest.remove_prefix(rest.starts_with("(O") ? 4 : 1);
   if (rest.starts_with("error ")) rest.remove_prefix(6);  // "out of memory error messages"
-  return std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) {
-    return rest.starts_with(kind) && (rest.size() == kind.size() || !is_letter(rest[kind.size()]));
-  });
+  const std::size_t word = static_cast<std::size_t>(std::ranges::find_if_not(rest, is_letter) - rest.begin());
+  return list_of(wordings, Wording::kinds_of_failures).have(rest.substr(0, word));
 }
 
-bool is_defined(std::string_view text, std::size_t end) {
-  constexpr std::array verbs{"means "sv,  "indicates "sv, "usually means "sv, "typically means "sv,
-                             "is the "sv, "is a "sv,      "is an "sv,         "is one of "sv,
-                             "occurs "sv, "happens "sv,   "refers to "sv};
+bool is_defined(const Wordings& wordings, std::string_view text, std::size_t end) {
   std::string_view rest = end < text.size() ? text.substr(end) : std::string_view();
   rest.remove_prefix(std::min(rest.find_first_not_of(" *`'\")"), rest.size()));
   if (rest.starts_with('(')) {  // "cudaErrorMemoryAllocation (2) is the …"
@@ -263,12 +256,9 @@ bool is_defined(std::string_view text, std::size_t end) {
   }
   for (const std::string_view word : {"error "sv, "message "sv, "exception "sv})  // "… error indicates that …"
     if (rest.starts_with(word)) rest.remove_prefix(word.size());
-  if (std::ranges::any_of(verbs, [&](std::string_view verb) { return rest.starts_with(verb); })) return true;
-  constexpr std::array said{" signifies that "sv, " means that "sv,       " is thrown when "sv, " is raised when "sv,
-                            " occurs when "sv,    " is returned when "sv, " is a status "sv,    " is a state "sv};
-  const std::string_view own =
-      rest.substr(0, rest.find(". "));  // "The OOMKilled status, with code 137, signifies that …"
-  return std::ranges::any_of(said, [&](std::string_view words) { return own.find(words) != std::string_view::npos; });
+  const std::string_view own = rest.substr(0, rest.find(". "));  // "The OOMKilled status, with code 137, signifies …"
+  const Phrases& list = list_of(wordings, Wording::is_said_to_be);
+  return list.have(rest) || list.are_in(own);
 }
 
 }  // namespace oomplan::diagnose

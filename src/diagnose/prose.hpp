@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "line.hpp"
+#include "wording.hpp"
 
 namespace oomplan::diagnose {
 
@@ -23,9 +24,9 @@ bool begins_with_level(std::string_view text);
 
 /// Whether the words behind `end` make the words before them a name of a kind of failure: "out of memory errors",
 /// "OOM killer".
-bool names_a_kind(std::string_view text, std::size_t end);
+bool names_a_kind(const Wordings& wordings, std::string_view text, std::size_t end);
 
 /// Whether the words behind `end` say what the words before them stand for: "exit code 137 means …".
-bool is_defined(std::string_view text, std::size_t end);
+bool is_defined(const Wordings& wordings, std::string_view text, std::size_t end);
 
 }  // namespace oomplan::diagnose

@@ -193,10 +193,15 @@ class Reader {
     }
   }
 
+  // "…Driver_OOMKilled"; "_OOMKilled_" is a word in italics.
+  static bool is_end_of_name(std::string_view text) {
+    if (text.size() > 1 && text.ends_with('_')) text.remove_suffix(1);
+    return !text.empty() && std::isalnum(static_cast<unsigned char>(text.back())) != 0;
+  }
+
   // Nothing but blanks beside it.
   static bool fits(const Sentence& sentence, const Match& match, std::string_view text) {
-    const bool in_word = match.begin > 0 && std::isalnum(static_cast<unsigned char>(text[match.begin - 1])) != 0;
-    if (sentence.whole_word && in_word) return false;
+    if (sentence.whole_word && is_end_of_name(text.substr(0, match.begin))) return false;
     if (!sentence.whole_line) return true;
     const auto blank = [](std::string_view part) {
       return part.find_first_not_of(" \n\"'`*}])>,") == std::string_view::npos;
@@ -279,7 +284,7 @@ class Reader {
   const Rules& rules_;
   const std::vector<Line>& lines_;
   const std::vector<std::string>& files_;
-  Sieve sieve_{lines_};
+  Sieve sieve_{rules_.wordings, lines_};
   Ahead ahead_{lines_};
   Behind behind_{lines_};
   std::vector<Evidence> out_{};

@@ -48,12 +48,8 @@ bool passes_on(const Sentence& sentence);
 bool stands_as_failure(const std::vector<Line>& lines, std::size_t index, const Sentence& sentence, std::size_t begin,
                        std::size_t match);
 
-/// Whether what begins at `begin` is no report: code that is shown, a sentence about what may happen, or an example in
-/// a text about errors, right below "If you see an error like:".
-bool stands_as_example(const std::vector<Line>& lines, std::size_t index, std::size_t begin);
-
-/// Whether the line is a sentence about what may happen, or what a word stands for.
-bool explains(std::string_view text);
+/// The line of the log that `at` stands in, in a body that several were joined to.
+std::string_view line_around(std::string_view text, std::size_t at);
 
 /// Whether words of a GPU are on the line.
 bool speaks_of_gpu(std::string_view text);

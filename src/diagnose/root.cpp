@@ -177,16 +177,17 @@ std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vect
 }
 
 // A later traceback is of another failure; that of a rank that lost the others would be of this one.
-bool ends_otherwise(const std::vector<Evidence>& all, const Evidence& traceback, const std::vector<Line>& lines) {
+bool ends_otherwise(const Wordings& wordings, const std::vector<Evidence>& all, const Evidence& traceback,
+                    const std::vector<Line>& lines) {
   return std::any_of(all.begin(), all.end(), [&](const Evidence& e) {
     return e.order > traceback.order && e.says == Says::other_failure && same_speaker(e, traceback) &&
-           tells_own_end(e, lines);
+           tells_own_end(wordings, e, lines);
   });
 }
 
 // Or it goes on for long without a word.
-bool went_on(const std::vector<Evidence>& all, const Evidence& failure, const std::vector<Line>& lines,
-             const Posts& posts) {
+bool went_on(const Wordings& wordings, const std::vector<Evidence>& all, const Evidence& failure,
+             const std::vector<Line>& lines, const Posts& posts) {
   int steps = 0;
   int torn = 0;   // a bar at each second line is drawn into somebody's text
   int drawn = 0;  // and so is one in front of it
@@ -195,7 +196,7 @@ bool went_on(const std::vector<Evidence>& all, const Evidence& failure, const st
     if (e.order <= failure.order || !e.line) continue;
     if (!posts.are_together(e, failure)) break;
     if (e.says == Says::launcher || e.says == Says::killed) return false;
-    if (is_traceback(e) && !ends_otherwise(all, e, lines)) return false;
+    if (is_traceback(e) && !ends_otherwise(wordings, all, e, lines)) return false;
     if (is_traceback(e)) break;
     if (e.says != Says::progress || e.find("step") == nullptr || !same_speaker(e, failure) || e.line == last) continue;
     ++steps;
@@ -272,18 +273,21 @@ namespace {
 
 class Survival {
  public:
-  Survival(const std::vector<Evidence>& all, const std::vector<Line>& lines, const Posts& posts)
-      : all_(all), lines_(lines), posts_(posts), handled_(handled_from(all, lines, posts)) {}
+  Survival(const Wordings& wordings, const std::vector<Evidence>& all, const std::vector<Line>& lines,
+           const Posts& posts)
+      : wordings_(wordings), all_(all), lines_(lines), posts_(posts), handled_(handled_from(all, lines, posts)) {}
 
   bool operator()(std::size_t index) {
     const Evidence& e = all_[index];
     if (!can_be_survived(e)) return false;
     if (handled_[index] || was_soft(all_, e)) return true;
-    return asked_++ < most_questions && went_on(all_, e, lines_, posts_);  // each question reads all evidence
+    return asked_++ < most_questions &&
+           went_on(wordings_, all_, e, lines_, posts_);  // each question reads all evidence
   }
 
  private:
   static constexpr int most_questions = 64;
+  const Wordings& wordings_;
   const std::vector<Evidence>& all_;
   const std::vector<Line>& lines_;
   const Posts& posts_;
@@ -412,28 +416,30 @@ namespace {
 
 // The first of a thread that tells how its writer's run ended, by itself or by whoever ended it; what later writers
 // tell is of others.
-const Evidence* end_of_first_writer(const std::vector<Evidence>& evidence, const std::vector<Line>& lines) {
+const Evidence* end_of_first_writer(const Wordings& wordings, const std::vector<Evidence>& evidence,
+                                    const std::vector<Line>& lines) {
   const auto found = std::ranges::find_if(evidence, [&](const Evidence& e) {
     const bool told = (e.says <= Says::disk_full && e.says != Says::kernel_detail && e.says != Says::kernel_short) ||
                       e.find("ended_by") != nullptr ||
-                      (e.says == Says::other_failure && begins_with_exception(e.text) && !is_about_others(e));
-    return e.find("quoted") == nullptr && e.find("soft") == nullptr && (told || tells_own_end(e, lines));
+                      (e.says == Says::other_failure && begins_with_exception(e.text) && !is_about_others(wordings, e));
+    return e.find("quoted") == nullptr && e.find("soft") == nullptr && (told || tells_own_end(wordings, e, lines));
   });
   return found == evidence.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-const Evidence* root_of(const std::vector<Evidence>& evidence, const std::vector<Line>& lines, bool& survived) {
+const Evidence* root_of(const Wordings& wordings, const std::vector<Evidence>& evidence, const std::vector<Line>& lines,
+                        bool& survived) {
   const Timeline timeline(lines);
-  const Posts posts(lines);
-  const Evidence* const first_end = end_of_first_writer(evidence, lines);
+  const Posts posts(wordings, lines);
+  const Evidence* const first_end = end_of_first_writer(wordings, evidence, lines);
   const Evidence* best = nullptr;
   const Evidence* best_survived = nullptr;
-  Survival was_survived(evidence, lines, posts);
+  Survival was_survived(wordings, evidence, lines, posts);
   const Codes codes(evidence);
   const Explained is_explained(evidence);
-  const OtherKills was_of_another(evidence, lines, [&](std::size_t i) { return was_survived(i); });
+  const OtherKills was_of_another(wordings, evidence, lines, [&](std::size_t i) { return was_survived(i); });
   for (std::size_t i = 0; i < evidence.size(); ++i) {
     const Evidence& e = evidence[i];
     const int tier = tier_of(e);

@@ -160,6 +160,15 @@ Diagnostics add_suggestion(const Document& document, std::string_view, Rules& ru
   return {};
 }
 
+Diagnostics add_wording(const Document& document, std::string_view name, Rules& rules) {
+  const std::optional<Wording> list = wording_named(name);
+  if (!list) return {bad(document, "the file is named after no list")};
+  if (text_at(document.root, "meaning").empty()) return {bad(document, "a list needs its `meaning`")};
+  rules.wordings[static_cast<std::size_t>(*list)] = {texts_at(document.root, "parts"), texts_at(document.root, "words"),
+                                                     texts_at(document.root, "wholes")};
+  return {};
+}
+
 Diagnostics add_sentences(const Document& document, std::string_view name, Rules& rules) {
   Result<std::vector<Sentence>> sentences = sentences_of(document, name);
   if (!sentences) return sentences.errors();
@@ -178,6 +187,7 @@ Diagnostics add_file(const File& file, Rules& rules) {
                   : folder == "suggestions" ? add_suggestion
                   : folder == "actions"     ? add_actions
                   : folder == "alike"       ? add_alike
+                  : folder == "wording"     ? add_wording
                   : folder == "ladder"      ? add_ladder_fix
                                             : nullptr;
   if (add == nullptr) return {};

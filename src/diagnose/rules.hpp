@@ -11,6 +11,7 @@
 #include "oomplan/diagnose/evidence.hpp"
 #include "prefilter.hpp"
 #include "sentence.hpp"
+#include "wording.hpp"
 
 namespace oomplan::diagnose {
 
@@ -91,6 +92,7 @@ struct Rules {
   std::vector<std::string> fixes{};               ///< The ids of rules/ladder.
   std::vector<std::string> actions{};             ///< The ids of rules/actions.
   std::vector<std::vector<std::string>> alike{};  ///< Ids of one measure under several names: rules/alike.
+  Wordings wordings{};                            ///< What tells texts and programs apart: rules/wording.
   Prefilter loud{4};                              ///< Anchors of the loud sentences, for whole logs.
   Prefilter every{1};                             ///< Anchors of all, for the lines kept.
   std::vector<bool> deadly{};                     ///< By sentence: what a run may have died of.

@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 8> folders{"actions",     "advice",    "causes",   "ladder",
-                                                  "suggestions", "launchers", "messages", "moments"};
+constexpr std::array<std::string_view, 10> folders{"actions",   "advice",   "alike",   "causes",      "ladder",
+                                                   "launchers", "messages", "moments", "suggestions", "wording"};
 
 void add_folder(const fs::path& directory, std::string_view folder, std::vector<RuleFile>& out, Diagnostics& errors) {
   std::error_code error;

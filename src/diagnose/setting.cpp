@@ -13,7 +13,7 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view spaces = " \t";
 
-char plain(char c) {
+char without_signs(char c) {
   if (c == '-') return '_';
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
@@ -22,13 +22,15 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_of_name(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 bool is_of_value(char c) { return is_of_name(c) || c == '-' || c == '.'; }
 
-std::string plain(std::string_view text) {
+std::string without_signs(std::string_view text) {
   std::string out(text);
-  for (char& c : out) c = plain(c);
+  for (char& c : out) c = without_signs(c);
   return out;
 }
 
-bool alike(std::string_view a, std::string_view b) { return a.size() == b.size() && plain(a) == plain(b); }
+bool alike(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && without_signs(a) == without_signs(b);
+}
 
 void skip(std::string_view& text, std::string_view what) {
   text.remove_prefix(std::min(text.find_first_not_of(what), text.size()));
@@ -131,7 +133,7 @@ bool is_of_another_phase(std::string_view section) {
                              "sample"sv,    "sampling"sv,   "rollout"sv,    "serve"sv,     "serving"sv,
                              "benchmark"sv, "evaluation"sv, "validation"sv, "evaluator"sv, "valset"sv,
                              "dev"sv,       "critic"sv,     "reward"sv,     "teacher"sv,   "ref"sv};
-  const std::string name = plain(section);
+  const std::string name = without_signs(section);
   for (const std::string_view word : words) {
     if (!name.starts_with(word)) continue;
     const std::string_view rest = std::string_view(name).substr(word.size());
@@ -141,10 +143,10 @@ bool is_of_another_phase(std::string_view section) {
 }
 
 SettingsLine::SettingsLine(std::string_view line, bool elsewhere)
-    : line_(line), elsewhere_(elsewhere), plain_(plain(line)) {}
+    : line_(line), elsewhere_(elsewhere), plain_(without_signs(line)) {}
 
 bool SettingsLine::tells(std::string_view setting, bool as_said) const {
-  const std::string name = plain(setting.substr(0, setting.find(' ')));
+  const std::string name = without_signs(setting.substr(0, setting.find(' ')));
   const std::string_view values = setting.substr(std::min(name.size() + 1, setting.size()));
   for (std::size_t at = plain_.find(name); at != std::string::npos; at = plain_.find(name, at + 1)) {
     const std::string_view before = line_.substr(0, at);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "code.hpp"
+#include "examples.hpp"
 #include "prose.hpp"
 #include "reader.hpp"
 #include "words.hpp"
@@ -71,9 +72,9 @@ bool is_denied(const Found& one, std::string_view text) {
 }
 
 // "Exit code 137 indicates that the process was killed by SIGKILL.", "exit code 137/143 in the logs"
-bool explains_code(std::string_view text, std::size_t end) {
+bool explains_code(const Wordings& wordings, std::string_view text, std::size_t end) {
   const bool of_many = end + 1 < text.size() && text[end] == '/' && text[end + 1] >= '0' && text[end + 1] <= '9';
-  return of_many || explains(text) || text.find(" indicates that ") != std::string_view::npos;
+  return of_many || explains(wordings, text) || text.find(" indicates that ") != std::string_view::npos;
 }
 
 void drop_covered(std::vector<Found>& found) {
@@ -131,7 +132,7 @@ bool Sieve::is_subject(const Found& one) const {
   return one.sentence->says <= Says::host_alloc_failed && lines_[one.line].body.starts_with("Subject: ");
 }
 
-bool Sieve::names_kind(const Found& one) const { return names_a_kind(lines_[one.line].body, end_of(one)); }
+bool Sieve::names_kind(const Found& one) const { return names_a_kind(wordings_, lines_[one.line].body, end_of(one)); }
 
 std::size_t Sieve::end_of(const Found& one) const {
   const bool here = one.match.begin == one.begin;  // else its first words were found from a later line
@@ -151,8 +152,8 @@ void Sieve::drop_examples(std::size_t index, std::vector<Found>& found) const {
   if (!failure) return;
   std::erase_if(found, [&](const Found& one) {
     if (one.sentence->says > Says::other_failure) return false;
-    return stands_as_example(lines_, index, one.match.begin) ||
-           (one.line != index && stands_as_example(lines_, one.line, one.begin));
+    return stands_as_example(wordings_, lines_, index, one.match.begin, one.match.end) ||
+           (one.line != index && stands_as_example(wordings_, lines_, one.line, one.begin, end_of(one)));
   });
 }
 
@@ -161,9 +162,9 @@ void Sieve::drop_code(std::vector<Found>& found) const {
   std::erase_if(found, [&](const Found& one) {
     const bool ends = one.sentence->says == Says::launcher || one.sentence->says == Says::killed;
     if (!ends && one.sentence->says > Says::other_failure) return false;
-    if (ends && explains_code(lines_[one.line].body, end_of(one))) return true;
+    if (ends && explains_code(wordings_, lines_[one.line].body, end_of(one))) return true;
     return stands_in_code(lines_[one.line].body, one.begin, end_of(one)) ||
-           is_defined(lines_[one.line].body, end_of(one));
+           is_defined(wordings_, lines_[one.line].body, end_of(one));
   });
 }
 

@@ -22,8 +22,9 @@ struct Found {
 
 class Sieve {
  public:
-  /// `lines` must outlive this.
-  explicit Sieve(const std::vector<Line>& lines) : lines_(lines), help_(lines), articles_(lines) {}
+  /// Both must outlive this.
+  Sieve(const Wordings& wordings, const std::vector<Line>& lines)
+      : wordings_(wordings), lines_(lines), help_(wordings, lines), articles_(wordings, lines) {}
 
   /// Of what was found from line `index` on: general words that report nothing, examples, code, pages of help, what is
   /// denied, and what a longer sentence says too.
@@ -45,6 +46,7 @@ class Sieve {
   bool is_of_a_writer(const Found& one) const;
   std::size_t end_of(const Found& one) const;
 
+  const Wordings& wordings_;
   const std::vector<Line>& lines_;
   HelpPages help_;
   Articles articles_;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rules.hpp"
 #include "support.hpp"
 
 namespace oomplan::diagnose {
@@ -20,7 +21,7 @@ Writing writing(std::string_view text) {
     add_lines(text.substr(at, end - at), 0, ++number, lines);
     at = end + 1;
   }
-  return Articles(lines).of(0);
+  return Articles(book().rules().wordings, lines).of(0);
 }
 
 constexpr std::string_view kill = "Last State: Terminated\nReason: OOMKilled\nExit Code: 137\n";

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "rules.hpp"
 #include "support.hpp"
 
 namespace oomplan::diagnose {
@@ -252,7 +253,9 @@ TEST(Prose, WeighsLessThanAnyReport) {
 }
 
 TEST(Prose, NamesKindsOfFailures) {
-  const auto kind = [](std::string_view text) { return names_a_kind(text, std::string_view("out of memory").size()); };
+  const auto kind = [](std::string_view text) {
+    return names_a_kind(book().rules().wordings, text, std::string_view("out of memory").size());
+  };
   for (const char* text : {"out of memory errors are common", "out of memory (OOM) errors", "out of memory (OoM) jobs",
                            "out of memory killer", "out of memory error messages", "out of memory\" conditions"})
     EXPECT_TRUE(kind(text)) << text;

@@ -151,6 +151,61 @@ TEST(General, WordsAreReadInAnyLetters) {
   EXPECT_EQ(diagnosed("Error: Insufficient GPU memory for frob\n").verdict.cause, Cause::vram_exhausted);
 }
 
+// What a text says of any time is no failure, what somebody tells of his own run is one.
+TEST(General, WordsOfAnyTimeAreNone) {
+  for (const char* text : {"The second run will fail to allocate the memory of the pattern.\n",
+                           "That is what happens when the library fails to allocate memory.\n",
+                           "Two errors that are not out of memory were reported as out of memory.\n"})
+    EXPECT_EQ(diagnosed(text).verdict.cause, Cause::unknown) << text;
+  EXPECT_EQ(diagnosed("error: frob failed to allocate memory\n").verdict.cause, Cause::host_alloc_failed);
+  EXPECT_EQ(diagnosed("fatal: when I start it, frob fails to allocate memory\n").verdict.cause,
+            Cause::host_alloc_failed);
+}
+
+TEST(General, WordsMayBeginWithAQuoteAndWhoseMemoryItIs) {
+  EXPECT_EQ(diagnosed("\"cuda out of memory. tried to allocate 20 mib\"\n").verdict.cause, Cause::vram_exhausted);
+  EXPECT_EQ(diagnosed("the cuda out of memory. page\n").verdict.cause, Cause::unknown);
+}
+
+// A list of what may be the reason is none, what somebody lists of his own run is one.
+TEST(General, WhatIsListedOfAnyTimeIsNone) {
+  const std::string list = "\n- The frob pod was too slow.\n- The frob container was OOM-killed by its limit.\n";
+  EXPECT_FALSE(diagnosed("This also happens when:\n" + list).out_of_memory);
+  EXPECT_TRUE(diagnosed("What I saw in my job:\n" + list).out_of_memory);
+}
+
+// Nomad 1.3 said so of each task that ended with 137, its own kills among them.
+TEST(Launcher, NomadsWordsFor137TellOfASignalAlone) {
+  const Diagnosis d = diagnosed(
+      "Killing     Sent interrupt. Waiting 5s before force killing\n"
+      "Terminated  Exit Code: 137, Exit Message: \"OOM Killed (137)\"\n");
+  EXPECT_EQ(d.verdict.cause, Cause::sigkill_unknown);
+  EXPECT_EQ(diagnosed("Terminated  Exit Code: 137, Exit Message: \"OOM Killed\"\n").verdict.cause, Cause::cgroup_oom);
+}
+
+TEST(Launcher, AStepsExitCodeMayStandAlone) {
+  EXPECT_EQ(diagnosed("+ make frob\nExited with code 137\n").verdict.cause, Cause::sigkill_unknown);
+}
+
+// A test's name and a field's name tell of no kill.
+TEST(Kubernetes, ItsWordWithinALongerNameIsNone) {
+  for (const char* text :
+       {"--- FAIL: TestFrobDriver_OOMKilled (2.41s)\n", "--- PASS: TestFrobDriver_OOMKilled (2.36s)\n",
+        "frobd no longer sets the `.State.OOMKilled` flag\n"})
+    EXPECT_FALSE(diagnosed(text).out_of_memory) << text;
+  EXPECT_EQ(diagnosed("frob-0 ended: _OOMKilled_\n").verdict.cause, Cause::k8s_oomkilled);
+  EXPECT_EQ(diagnosed("docker inspect frob --format '{{.State.OOMKilled}}'\ntrue\nfrob-0   0/1   OOMKilled   2\n")
+                .verdict.cause,
+            Cause::k8s_oomkilled);
+}
+
+TEST(General, APinnedPoolThatIsNotThereKillsNothing) {
+  EXPECT_EQ(diagnosed("W0101 10:00:00.123456 1 pinned_memory_manager.cc:271] Unable to allocate pinned system memory, "
+                      "pinned memory pool will not be available: operation not supported\nKilled\n")
+                .verdict.cause,
+            Cause::sigkill_unknown);
+}
+
 TEST(General, WordsOfOtherThingsAreNone) {
   for (const char* text : {"Error: failed to allocate 1 GPU for frob\n", "Error: failed to allocate port 8080\n",
                            "Error: the worker may have exceeded pod memory limits\n", "memory limit: 4 GiB\n",
