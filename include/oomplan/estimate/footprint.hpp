@@ -81,7 +81,8 @@ struct HeldParameter {
   DType dtype = DType::fp32;
   bool trained = false;
   bool adapter = false;
-  bool decayed = true;  ///< The optimizer's first group of parameters has it (get_decay_parameter_names).
+  bool of_policy = true;  ///< Of the model that is trained; else of one that is only asked.
+  bool decayed = true;    ///< The optimizer's first group of parameters has it (get_decay_parameter_names).
 };
 
 /// The estimate of one training run on one device: what PyTorch's allocator has handed out, by phase and bucket.

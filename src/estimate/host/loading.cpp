@@ -36,6 +36,10 @@ DType on_host(const Question& question, const HeldParameter& p) {
   return raised && p.trained ? DType::fp32 : question.model->loaded;
 }
 
+/// A reference beside the policy. TRL's trainers load it once the policy is on the GPU (dpo_trainer.py: __init__);
+/// before 1.0 its scripts loaded both.
+bool are_together(const TrainingPlan& plan) { return plan.framework.starts_with("trl 0."); }
+
 std::string why_unknown(const Question& question) {
   const TrainingPlan& plan = question.plan;
   if (question.model == nullptr) return "the weights while they are loaded";
@@ -58,7 +62,7 @@ void add_loading(const Question& question, HostFootprint& out) {
   const Bytes mapped = model.elements * Bytes(bytes_of(model.checkpoint));
   Bytes made;
   for (const HeldParameter& p : model.parameters) {
-    if (p.adapter) continue;
+    if (p.adapter || (!p.of_policy && !are_together(question.plan))) continue;
     const std::int64_t elements = saturating_mul(p.layers, p.elements);
     const DType dtype = on_host(question, p);
     if (dtype != model.checkpoint) made += elements * Bytes(bytes_of(dtype));

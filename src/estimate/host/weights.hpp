@@ -13,12 +13,12 @@ namespace oomplan::host {
 /// Whose copy it is.
 enum class Whose : std::uint8_t { nobody, first, each };
 
-/// Bytes of all parameters for which `counts` holds, each in the dtype that it is held in.
+/// Bytes of the trained model's parameters for which `counts` holds, each in the dtype that it is held in.
 template <class Counts>
 Bytes bytes_of_model(const HostModel& model, Counts counts) {
   Bytes out;
   for (const HeldParameter& p : model.parameters) {
-    if (counts(p)) out += saturating_mul(p.layers, p.elements) * Bytes(bytes_of(p.dtype));
+    if (p.of_policy && counts(p)) out += saturating_mul(p.layers, p.elements) * Bytes(bytes_of(p.dtype));
   }
   return out;
 }

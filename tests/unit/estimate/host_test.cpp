@@ -104,6 +104,10 @@ TrainingPlan of_ranks(std::int64_t ranks, Sharding sharding) {
   return out;
 }
 
+Bytes saving(const TrainingPlan& plan, const HostModel& model) {
+  return at(footprint(plan, model), "checkpoint being saved", HostMoment::saving);
+}
+
 Bytes loading(const TrainingPlan& plan, DType loaded) {
   return at(footprint(plan, model(loaded, loaded)), "weights being loaded", HostMoment::loading);
 }
@@ -115,6 +119,22 @@ TEST(HostFootprint, LoadsInAnotherDTypeIntoEachRank) {
   const HostFootprint out = footprint(of, model());
   EXPECT_EQ(at(out, "checkpoint's files", HostMoment::loading, HostPlace::page_cache), Bytes(2 * 12'002'000));
   EXPECT_EQ(at(out, "checkpoint's files", HostMoment::running, HostPlace::page_cache), Bytes(0));
+}
+
+TEST(HostFootprint, LoadsAReferenceOnceThePolicyIsGone) {
+  TrainingPlan of = of_ranks(1, Sharding::none);
+  of.saving.saves.value = true;
+  HostModel two = model(DType::fp32, DType::fp32);
+  const std::vector<HeldParameter> policy = two.parameters;
+  for (HeldParameter p : policy) {
+    p.of_policy = p.trained = false;
+    two.parameters.push_back(p);
+  }
+  const auto weights = [&] { return at(footprint(of, two), "weights being loaded", HostMoment::loading); };
+  EXPECT_EQ(weights(), Bytes(4 * 12'002'000));
+  of.framework = "trl 0.21.0 on transformers 4.55.4";
+  EXPECT_EQ(weights(), Bytes(2 * 4 * 12'002'000));
+  EXPECT_EQ(saving(of, two), Bytes(4 * 12'002'000)) << "the policy alone is saved";
 }
 
 TEST(HostFootprint, LoadsToAGpuWhereTheLoaderDoes) {
@@ -240,10 +260,6 @@ TEST(HostFootprint, OfAnOptimizerWithOtherStateIsNotKnown) {
   EXPECT_THAT(footprint(of, held).missing, IsEmpty());
   of.checkpointing.offload.value = Offload::streamed;
   EXPECT_THAT(footprint(of, held).missing, SizeIs(1));
-}
-
-Bytes saving(const TrainingPlan& plan, const HostModel& model) {
-  return at(footprint(plan, model), "checkpoint being saved", HostMoment::saving);
 }
 
 TEST(HostFootprint, SavesByTheFirstRankOrByEach) {
