@@ -91,7 +91,10 @@ function show(milliseconds) {
   $("errors").hidden = text.err === "";
   $("text").textContent = text.out;
   $("json").textContent = json.out;
-  $("report").srcdoc = html ? new TextDecoder().decode(html) : "";
+  // Another frame for each report: what one loads while it is hidden, Chromium does not draw when it is shown.
+  const frame = $("report").cloneNode();
+  frame.srcdoc = html ? new TextDecoder().decode(html) : "";
+  $("report").replaceWith(frame);
   $("tab-report").hidden = !html;
   $("tabs").hidden = false;
   $("apply").hidden = !(kind === "fix" && /^\+\+\+ /m.test(text.out));

@@ -1,5 +1,6 @@
 // oomplan._core: what the program answers to a command line, in this process.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <string>
 #include <vector>
@@ -37,13 +38,17 @@ nb::tuple reply(const nb::list& words, const nb::bytes& input) {
 }
 
 /// As the program itself: both streams are written, and the process is its own. `words` begin with the program's path.
-int run_program(const nb::list& words) {
+/// `find_arrow` as run() takes it.
+int run_program(const nb::list& words, const nb::callable& find_arrow) {
   std::vector<std::string> texts = texts_of(words);
   std::vector<char*> pointers;
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   const nb::gil_scoped_release unlocked;
-  return run(static_cast<int>(texts.size()), pointers.data());
+  return run(static_cast<int>(texts.size()), pointers.data(), [&find_arrow] {
+    const nb::gil_scoped_acquire locked;
+    return nb::cast<std::string>(find_arrow());
+  });
 }
 
 }  // namespace

@@ -67,9 +67,11 @@ def options(**named: Any) -> list[Any]:
     """Options of the command line: `gpu=["a", "b"]` is --gpu a --gpu b; None and False are left out."""
     out: list[Any] = []
     for name, value in named.items():
+        if value is None or value is False:
+            continue
         option = "--" + name.replace("_", "-")
-        if isinstance(value, bool):
-            out += [option] if value else []
+        if value is True:
+            out.append(option)
         elif isinstance(value, Mapping):
             out += [part for key, one in value.items() for part in (option, f"{key}={scalar(one)}")]
         else:

@@ -37,10 +37,17 @@ def load() -> None:
         ctypes.CDLL(str(path))
 
 
-def show() -> None:
-    """To the program that reads datasets, which looks beside this package: where pyarrow is installed elsewhere."""
-    folder = str(found()[0].parent)
+def show() -> str:
+    """To the program that reads datasets, which looks beside this package: where pyarrow is installed elsewhere.
+
+    What is missing, or "".
+    """
+    try:
+        folder = str(found()[0].parent)
+    except ImportError as error:
+        return str(error)
     beside = pathlib.Path(__file__).parents[1] / "pyarrow"
     if not (beside.exists() and os.path.samefile(folder, beside)):
         before = os.environ.get("LD_LIBRARY_PATH")
         os.environ["LD_LIBRARY_PATH"] = f"{folder}:{before}" if before else folder
+    return ""

@@ -16,6 +16,7 @@ struct Terminal {
   std::span<char* const> words{};   ///< The command line, the program's name first.
   bool on_screen = false;           ///< The width is that of a screen.
   bool own_process = true;          ///< It is the command's own, to fork and to replace; else another program's.
+  std::function<std::string()> find_arrow{};  ///< As run() takes it.
 };
 
 struct Command {

@@ -14,22 +14,23 @@
 namespace oomplan::cli {
 namespace {
 
-Outcome not_there(const std::string& path, int error, bool json) {
-  Diagnostic diagnostic{.code = "cli/no-data-program",
-                        .message = "cannot run " + path + ": " + std::strerror(error),
-                        .hint = "it is built where Arrow C++ or the pyarrow wheel is found; scripts/setup brings that"};
+Outcome not_there(std::string message, std::string hint, bool json) {
+  Diagnostic diagnostic{.code = "cli/no-data-program", .message = std::move(message), .hint = std::move(hint)};
   return outcome_of(collect(failed({std::move(diagnostic)})), json ? "json" : "text", {});
 }
 
 /// Becomes the other program; returns only where that cannot be.
-Outcome become(const std::string& name, std::vector<std::string> words, const std::string& program) {
-  const std::string path = data_program(program);
+Outcome become(const std::string& name, std::vector<std::string> words, const Terminal& terminal) {
+  const std::string path = data_program(terminal.words.front());
   const bool json = std::ranges::find(words, "--json") != words.end();
+  std::string missing = terminal.find_arrow ? terminal.find_arrow() : "";
+  if (!missing.empty()) return not_there(std::move(missing), "", json);
   std::vector<char*> arguments{const_cast<char*>("oomplan"), const_cast<char*>(name.c_str())};
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execv(path.c_str(), arguments.data());
-  return not_there(path, errno, json);
+  return not_there("cannot run " + path + ": " + std::strerror(errno),
+                   "it is built where Arrow C++ or the pyarrow wheel is found; scripts/setup brings that", json);
 }
 
 }  // namespace
@@ -51,8 +52,7 @@ Command handed_on(const ArgumentParser& program, const std::string& name, const 
   const ArgumentParser app = program.command(name, description).in("Data");
   app.hand_on();
   return {app, [app, name](const Terminal& terminal) {
-            return terminal.own_process ? become(name, app.handed_on(), terminal.words.front())
-                                        : needs_own_process(name);
+            return terminal.own_process ? become(name, app.handed_on(), terminal) : needs_own_process(name);
           }};
 }
 

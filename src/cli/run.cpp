@@ -104,12 +104,16 @@ Outcome caught(std::span<char* const> words, const std::function<Terminal(const 
 
 }  // namespace
 
-int run(int argc, char** argv) {
+int run(int argc, char** argv, const std::function<std::string()>& find_arrow) {
   hold_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // A closed pipe ends what writes the answer, and no job of ours before.
   const std::span<char* const> words(argv, static_cast<std::size_t>(argc));
-  return put(caught(words, [words](const std::string& colour) {
-    return Terminal{cli::wants_colour(colour), cli::columns(), words, cli::has_columns()};
+  return put(caught(words, [&](const std::string& colour) {
+    return Terminal{.colour = cli::wants_colour(colour),
+                    .width = cli::columns(),
+                    .words = words,
+                    .on_screen = cli::has_columns(),
+                    .find_arrow = find_arrow};
   }));
 }
 

@@ -2,10 +2,18 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace oomplan::report {
 
 using Json = nlohmann::ordered_json;
+
+Json object_of(std::initializer_list<Member> members) {
+  Json::object_t out;
+  out.reserve(members.size());
+  for (const Member& member : members) out.emplace_back(member.key, std::move(member.value));
+  return out;
+}
 
 Json location_json(const Location& where) {
   Json out = Json::object();

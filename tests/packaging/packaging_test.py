@@ -63,6 +63,17 @@ class Packages(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (int(code or 0), ""), words)
 
 
+class OldLibrary(unittest.TestCase):
+    """What a page's build and macOS may have: libc++ before LLVM 15."""
+
+    def test_it_has_each_algorithm_of_ranges(self):
+        had = {"begin", "end", "size", "less", "greater", "equal_to", "identity"}
+        libcxx = (ROOT / "cmake/libcxx.hpp").read_text()
+        had |= set(re.findall(r"^(?:constexpr )?\S+ (\w+)\(\w&& ", libcxx, re.M)) | set(re.findall(r"^class (\w+) {", libcxx, re.M))
+        for path in [file for name in ("include", "src", "page") for file in (ROOT / name).rglob("*pp")]:
+            self.assertEqual(set(re.findall(r"std::ranges::(\w+)", path.read_text())) - had, set(), path)
+
+
 class Editor(unittest.TestCase):
     """VS Code's patterns on what its tasks print."""
 

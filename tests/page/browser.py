@@ -84,11 +84,14 @@ class Browser:
     def framed(self, expression):
         """The same within the page's frame, which Chromium keeps in a process of its own; None before it is there."""
         page = self.session
+        self.send("Target.getTargets")  # What happened before it is known then.
         attached = [event["params"]["sessionId"] for event in self.events if event.get("method") == "Target.attachedToTarget"
                     and event["params"]["targetInfo"]["type"] == "iframe"]
+        gone = [event["params"]["sessionId"] for event in self.events if event.get("method") == "Target.detachedFromTarget"]
+        attached = [session for session in attached if session not in gone]
         try:
             self.session = attached[-1] if attached else None
-            return self.value(expression) if attached else self.send("Target.getTargets") and None
+            return self.value(expression) if attached else None
         finally:
             self.session = page
 

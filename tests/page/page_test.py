@@ -71,10 +71,11 @@ class PageTest(unittest.TestCase):
         self.browser.wait("!document.querySelector('#answer').hidden && document.querySelector('#stop').hidden", seconds)
 
     def drawn(self, selector):
-        """How many of these the report has, once it has one."""
+        """How many of these the report has, once it has one and takes room."""
         end, count = time.monotonic() + 20, 0
         while not count and time.monotonic() < end:
-            count = self.browser.framed(f"document.querySelectorAll('main {selector}').length")
+            count = self.browser.framed("document.querySelector('main')?.getBoundingClientRect().height && "
+                                        f"document.querySelectorAll('main {selector}').length")
         return count
 
     def test_an_estimate_is_the_programs(self):
@@ -97,6 +98,14 @@ class PageTest(unittest.TestCase):
         self.assertGreater(self.drawn("svg path"), 3)
         self.assertEqual(self.browser.framed("(() => { try { return parent.document.title; } catch (error) { return error.name; } })()"),
                          "SecurityError")
+
+    def test_the_report_is_drawn_where_the_text_was_shown_before(self):
+        self.fill("#config", CONFIG)
+        for _ in range(2):
+            self.browser.click("#estimate")
+            self.answered()
+            self.assertGreater(self.drawn("section"), 3)
+            self.browser.click("#tab-text")
 
     def fix_for(self, card):
         """In place of the card that is chosen."""
@@ -310,6 +319,13 @@ class PageTest(unittest.TestCase):
                 self.browser.picture(f"{name}-estimate.png")
                 self.browser.click("#tab-text")
                 self.browser.picture(f"{name}-text.png")
+                self.fill("#log", LOG.replace("\x1b", ""))
+                self.browser.click("#diagnose")
+                self.answered()
+                self.browser.click("#tab-report")
+                self.assertGreater(self.drawn("section"), 0)
+                time.sleep(1)
+                self.browser.picture(f"{name}-diagnosis.png")
 
 
 if __name__ == "__main__":

@@ -266,6 +266,26 @@ class Errors(unittest.TestCase):
             self.assertIn("process of its own", reply.err)
 
 
+class Program(unittest.TestCase):
+    """`python -m oomplan`."""
+
+    def test_without_pyarrow_what_reads_datasets_says_so(self):
+        environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(oomplan.__file__).parents[1])}
+
+        def ask(*words):
+            # -S: without the packages of this Python.
+            done = subprocess.run([sys.executable, "-S", "-m", "oomplan", *words], env=environment, capture_output=True, text=True)
+            return done.returncode, done.stdout, done.stderr
+
+        for words in (["stream", "x.csv"], ["--color", "never", "measure", "x.csv"], ["--color=always", "dedupe", "x.csv"]):
+            code, _, err = ask(*words)
+            self.assertEqual(code, 3, err)
+            self.assertRegex(err, r"^error: .*pyarrow.* \[cli/no-data-program\]\n$")
+        code, out, err = ask("--color", "never", "measure", "x.csv", "--json")
+        self.assertEqual((code, err), (3, ""))
+        self.assertEqual([one["code"] for one in json.loads(out)["diagnostics"]], ["cli/no-data-program"])
+
+
 class Process(unittest.TestCase):
     def test_eight_threads_give_the_same(self):
         configs = [one for one in EXAMPLES if "data" not in one.split("/")] * 3

@@ -1,6 +1,7 @@
 // The program: arguments in, text and an exit code out.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,7 +9,9 @@
 namespace oomplan {
 
 /// Runs `oomplan ARGV…`, writes to standard output and standard error, and returns the exit code (docs/manual.md).
-int run(int argc, char** argv);
+/// `find_arrow`, where given, is called before oomplan-data starts, so that it finds its libraries; it returns what is
+/// missing (cli/no-data-program), or "".
+int run(int argc, char** argv, const std::function<std::string()>& find_arrow = {});
 
 /// What a command line comes to.
 struct Reply {

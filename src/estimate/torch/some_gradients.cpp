@@ -69,7 +69,7 @@ std::vector<Tensor> Torch::gradients_of(const std::vector<GradientRoot>& roots, 
     const bool waits = root.node->dependencies > 0 || std::ranges::count(ready_, root.node.get()) > 0;
     if (!waits) ready_.push_back(root.node.get());
   }
-  std::ranges::make_heap(ready_, is_later);
+  std::make_heap(ready_.begin(), ready_.end(), is_later);
   std::vector<Tensor> out(leaves.size());
   while (!ready_.empty()) {
     Node* n = pop_ready();

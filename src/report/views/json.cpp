@@ -19,11 +19,11 @@ constexpr std::string_view schema = "oomplan/estimate/1";
 Json json_of(const Diagnostic& diagnostic) { return diagnostic_json(diagnostic); }
 
 Json json_of(const Fact& fact) {
-  Json origin{{"kind", name_of(fact.origin.kind)}, {"source", fact.origin.source}};
+  Json origin = object_of({{"kind", name_of(fact.origin.kind)}, {"source", fact.origin.source}});
   origin.update(location_json(fact.origin.where));
   const std::string derivation = derivation_of(fact);
   origin["derivation"] = derivation.empty() ? Json() : Json(derivation);
-  Json out{{"name", fact.name}};
+  Json out = object_of({{"name", fact.name}});
   std::visit([&](const auto& value) { out["value"] = value; }, fact.value);
   out["origin"] = std::move(origin);
   return out;
@@ -36,55 +36,58 @@ Json json_of(const ByBucket& by_bucket) {
 }
 
 Json json_of(const PhasePeak& peak) {
-  return {{"phase", name_of(peak.phase)},
-          {"step", peak.step},
-          {"total", peak.total.count()},
-          {"by_bucket", json_of(peak.by_bucket)}};
+  return object_of({{"phase", name_of(peak.phase)},
+                    {"step", peak.step},
+                    {"total", peak.total.count()},
+                    {"by_bucket", json_of(peak.by_bucket)}});
 }
 
 Json layer_or_null(int layer) { return layer < 0 ? Json() : Json(layer); }
 
 Json json_of(const LiveGroup& group) {
-  return {{"bucket", name_of(group.bucket)},
-          {"born", name_of(group.born)},
-          {"op", group.op},
-          {"module", group.module},
-          {"first_layer", layer_or_null(group.first_layer)},
-          {"last_layer", layer_or_null(group.last_layer)},
-          {"count", group.count},
-          {"shape", group.shape},
-          {"dtype", name_of(group.dtype)},
-          {"bytes", group.bytes.count()}};
+  return object_of({{"bucket", name_of(group.bucket)},
+                    {"born", name_of(group.born)},
+                    {"op", group.op},
+                    {"module", group.module},
+                    {"first_layer", layer_or_null(group.first_layer)},
+                    {"last_layer", layer_or_null(group.last_layer)},
+                    {"count", group.count},
+                    {"shape", group.shape},
+                    {"dtype", name_of(group.dtype)},
+                    {"bytes", group.bytes.count()}});
 }
 
 Json json_of(const RuntimeTerm& term) {
-  return {{"name", term.name}, {"bytes", term.bytes.count()}, {"source", term.source}};
+  return object_of({{"name", term.name}, {"bytes", term.bytes.count()}, {"source", term.source}});
 }
 
 Json json_of(const Contribution& part) {
-  return {{"name", part.name}, {"why", part.why}, {"lower", part.lower.count()}, {"upper", part.upper.count()}};
+  return object_of(
+      {{"name", part.name}, {"why", part.why}, {"lower", part.lower.count()}, {"upper", part.upper.count()}});
 }
 
 Json json_of(const RankAnswer& rank) {
   Json needed = Json::array();
   for (const std::optional<Bytes>& bytes : rank.needed) needed.push_back(bytes ? Json(bytes->count()) : Json());
-  return {{"kind", rank.kind.name},
-          {"count", rank.kind.count},
-          {"peak", json_of(rank.peak)},
-          {"needed", std::move(needed)}};
+  return object_of({{"kind", rank.kind.name},
+                    {"count", rank.kind.count},
+                    {"peak", json_of(rank.peak)},
+                    {"needed", std::move(needed)}});
 }
 
 Json json_of(const Unmodelled& gap) {
-  return {{"feature", gap.feature}, {"key", gap.key}, {"line", gap.where.line > 0 ? Json(gap.where.line) : Json()}};
+  return object_of(
+      {{"feature", gap.feature}, {"key", gap.key}, {"line", gap.where.line > 0 ? Json(gap.where.line) : Json()}});
 }
 
 Json json_of(const LengthPoint& point) {
-  return {
-      {"length", point.length}, {"needed", point.needed.count()}, {"at_least", point.at_least}, {"fits", point.fits}};
+  return object_of(
+      {{"length", point.length}, {"needed", point.needed.count()}, {"at_least", point.at_least}, {"fits", point.fits}});
 }
 
 Json json_of(const WorldPoint& point) {
-  return {{"gpus", point.gpus}, {"needed", point.needed.count()}, {"at_least", point.at_least}, {"fits", point.fits}};
+  return object_of(
+      {{"gpus", point.gpus}, {"needed", point.needed.count()}, {"at_least", point.at_least}, {"fits", point.fits}});
 }
 
 Json json_of(const Fit& fit);
@@ -100,51 +103,52 @@ Json list_of(const std::vector<T>& values) {
 
 /// {lower, upper, contributions}.
 Json json_of(const Range& range) {
-  return {
-      {"lower", range.lower.count()}, {"upper", range.upper.count()}, {"contributions", list_of(range.contributions)}};
+  return object_of({{"lower", range.lower.count()},
+                    {"upper", range.upper.count()},
+                    {"contributions", list_of(range.contributions)}});
 }
 
 Json json_of(const Fit& fit) {
-  return {{"name", fit.gpu.name},
-          {"title", fit.gpu.title},
-          {"total", fit.gpu.total.count()},
-          {"total_source", fit.gpu.total_source},
-          {"runtime", list_of(fit.runtime)},
-          {"needed", fit.needed.count()},
-          {"range", json_of(fit.range())},
-          {"headroom", fit.headroom.count()},
-          {"headroom_wanted", fit.wanted.count()},
-          {"at_least", fit.at_least},
-          {"paged", fit.paged.count()},
-          {"paged_to_host", fit.paged_to_host().count()},
-          {"fits", fit.fits()},
-          {"verdict", name_of(fit.verdict)},
-          {"may_fit", fit.may_fit()},
-          {"max_memory_allocated", fit.torch ? Json(fit.torch->allocated.count()) : Json()},
-          {"max_memory_reserved", fit.torch ? Json(fit.torch->reserved.count()) : Json()},
-          {"of_kernels", fit.torch ? Json(fit.torch->kernels.count()) : Json()},
-          {"nvidia_smi", fit.torch ? Json(fit.nvidia_smi().count()) : Json()}};
+  return object_of({{"name", fit.gpu.name},
+                    {"title", fit.gpu.title},
+                    {"total", fit.gpu.total.count()},
+                    {"total_source", fit.gpu.total_source},
+                    {"runtime", list_of(fit.runtime)},
+                    {"needed", fit.needed.count()},
+                    {"range", json_of(fit.range())},
+                    {"headroom", fit.headroom.count()},
+                    {"headroom_wanted", fit.wanted.count()},
+                    {"at_least", fit.at_least},
+                    {"paged", fit.paged.count()},
+                    {"paged_to_host", fit.paged_to_host().count()},
+                    {"fits", fit.fits()},
+                    {"verdict", name_of(fit.verdict)},
+                    {"may_fit", fit.may_fit()},
+                    {"max_memory_allocated", fit.torch ? Json(fit.torch->allocated.count()) : Json()},
+                    {"max_memory_reserved", fit.torch ? Json(fit.torch->reserved.count()) : Json()},
+                    {"of_kernels", fit.torch ? Json(fit.torch->kernels.count()) : Json()},
+                    {"nvidia_smi", fit.torch ? Json(fit.nvidia_smi().count()) : Json()}});
 }
 
 Json json_of(const Lengths& lengths) {
-  return {{"gpu", lengths.gpu},
-          {"shortest", lengths.least},
-          {"longest", lengths.most},
-          {"longest_is_limit", lengths.stops},
-          {"largest", lengths.largest},
-          {"needed", lengths.largest > 0 ? Json(lengths.needed.count()) : Json()},
-          {"points", list_of(lengths.points)}};
+  return object_of({{"gpu", lengths.gpu},
+                    {"shortest", lengths.least},
+                    {"longest", lengths.most},
+                    {"longest_is_limit", lengths.stops},
+                    {"largest", lengths.largest},
+                    {"needed", lengths.largest > 0 ? Json(lengths.needed.count()) : Json()},
+                    {"points", list_of(lengths.points)}});
 }
 
-Json json_of(const Worlds& worlds) { return {{"gpu", worlds.title}, {"points", list_of(worlds.points)}}; }
+Json json_of(const Worlds& worlds) { return object_of({{"gpu", worlds.title}, {"points", list_of(worlds.points)}}); }
 
 Json plan_json(const Report& report) {
   if (!report.found.plan) return nullptr;
-  return {{"dialect", report.found.plan->dialect},
-          {"framework", report.found.plan->framework},
-          {"framework_assumed", report.found.versions_assumed},
-          {"assumed_trainer", text_or_null(assumed_trainer(*report.found.plan))},
-          {"facts", list_of(report.facts)}};
+  return object_of({{"dialect", report.found.plan->dialect},
+                    {"framework", report.found.plan->framework},
+                    {"framework_assumed", report.found.versions_assumed},
+                    {"assumed_trainer", text_or_null(assumed_trainer(*report.found.plan))},
+                    {"facts", list_of(report.facts)}});
 }
 
 Json model_json(const Report& report) {
@@ -154,19 +158,20 @@ Json model_json(const Report& report) {
   for (const auto& [key, attribute] : model.config) {
     std::visit([&, &name = key](const auto& value) { config[name] = value; }, attribute);
   }
-  return {{"architecture", model.name},
-          {"model_type", model.model_type},
-          {"source", model.source},
-          {"layers", model.layers},
-          {"checkpoint_dtype", name_of(model.checkpoint_dtype)},
-          {"config", std::move(config)}};
+  return object_of({{"architecture", model.name},
+                    {"model_type", model.model_type},
+                    {"source", model.source},
+                    {"layers", model.layers},
+                    {"checkpoint_dtype", name_of(model.checkpoint_dtype)},
+                    {"config", std::move(config)}});
 }
 
 Json bucket_peaks_json(const Footprint& footprint) {
   Json out = Json::array();
   const std::size_t count = std::min(footprint.bucket_peaks.size(), footprint.at_bucket_peaks.size());
   for (std::size_t i = 0; i < count; ++i) {
-    Json row{{"bucket", bucket_names.at(i)}, {"bytes", footprint.bucket_peaks[i].by_bucket.at(i).count()}};
+    Json row =
+        object_of({{"bucket", bucket_names.at(i)}, {"bytes", footprint.bucket_peaks[i].by_bucket.at(i).count()}});
     row.update(json_of(footprint.bucket_peaks[i]));
     row["groups"] = list_of(of_bucket(footprint.at_bucket_peaks[i], static_cast<Bucket>(i)));
     out.push_back(std::move(row));
@@ -177,23 +182,24 @@ Json bucket_peaks_json(const Footprint& footprint) {
 Json reserved_json(const Report& report) {
   if (!report.found.reserved) return nullptr;
   const Reserved& reserved = *report.found.reserved;
-  return {{"alloc_conf", report.found.plan ? report.found.plan->runtime.alloc_conf.value : ""},
-          {"max_memory_allocated", reserved.allocated.saturated() ? Json() : Json(reserved.allocated.count())},
-          {"peak", reserved.peak.saturated() ? Json() : Json(reserved.peak.count())},
-          {"smallest", reserved.smallest.saturated() ? Json() : Json(reserved.smallest.count())}};
+  return object_of(
+      {{"alloc_conf", report.found.plan ? report.found.plan->runtime.alloc_conf.value : ""},
+       {"max_memory_allocated", reserved.allocated.saturated() ? Json() : Json(reserved.allocated.count())},
+       {"peak", reserved.peak.saturated() ? Json() : Json(reserved.peak.count())},
+       {"smallest", reserved.smallest.saturated() ? Json() : Json(reserved.smallest.count())}});
 }
 
 Json footprint_json(const Report& report) {
   if (!report.found.footprint) return nullptr;
   const Footprint& footprint = *report.found.footprint;
-  return {{"parameters", footprint.parameters},
-          {"trainable_parameters", footprint.trainable_parameters},
-          {"attention_kernels", footprint.attention_kernels},
-          {"peak", json_of(footprint.peak)},
-          {"peaks", list_of(footprint.peaks)},
-          {"reserved", reserved_json(report)},
-          {"at_peak", list_of(footprint.at_peak)},
-          {"bucket_peaks", bucket_peaks_json(footprint)}};
+  return object_of({{"parameters", footprint.parameters},
+                    {"trainable_parameters", footprint.trainable_parameters},
+                    {"attention_kernels", footprint.attention_kernels},
+                    {"peak", json_of(footprint.peak)},
+                    {"peaks", list_of(footprint.peaks)},
+                    {"reserved", reserved_json(report)},
+                    {"at_peak", list_of(footprint.at_peak)},
+                    {"bucket_peaks", bucket_peaks_json(footprint)}});
 }
 
 Json not_counted(const Report& report) {
@@ -210,7 +216,8 @@ Json not_counted(const Report& report) {
 }  // namespace
 
 std::string views::json(const Report& report, const ViewOptions&) {
-  const Json out{{"schema", schema},
+  const Json out =
+      object_of({{"schema", schema},
                  {"oomplan", version()},
                  {"config", report.found.config},
                  {"recipe", text_or_null(report.found.recipe)},
@@ -226,7 +233,7 @@ std::string views::json(const Report& report, const ViewOptions&) {
                  {"host", report.found.host ? host_json(*report.found.host) : Json()},
                  {"not_counted", not_counted(report)},
                  {"unmodelled", report.found.plan ? list_of(report.found.plan->unmodelled) : Json::array()},
-                 {"diagnostics", list_of(report.diagnostics)}};
+                 {"diagnostics", list_of(report.diagnostics)}});
   // A file name may hold any byte; the answer stays valid UTF-8.
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
