@@ -58,9 +58,10 @@ endfunction()
 set(OOMPLAN_PRECOMPILED <algorithm> <array> <charconv> <cstdint> <cstring> <functional> <map> <memory> <optional> <set>
                         <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>)
 
-# oomplan_compiled_as(TARGET KIND): how TARGET is compiled, by its KIND: a list of -O3 (in release builds), COLD (what runs
-# little: fast to compile under the sanitizers, whose checks are what an optimizer works at longest) and TEST (fast to
-# compile, and with GoogleTest's headers). Targets of one kind share what is precompiled.
+# oomplan_compiled_as(TARGET KIND): how TARGET is compiled, by its KIND: a list of -O3 (in release builds, small ones too),
+# QUICK (the same, but not in small ones), COLD (what runs little: fast to compile under the sanitizers, whose checks are
+# what an optimizer works at longest) and TEST (fast to compile, and with GoogleTest's headers). Targets of one kind share
+# what is precompiled.
 function(oomplan_compiled_as target kind)
   if(NOT OOMPLAN_SANITIZE)
     list(REMOVE_ITEM kind COLD)
@@ -90,6 +91,8 @@ function(oomplan_compile_flags target kind)
     if(EMSCRIPTEN)
       target_compile_options(${target} PRIVATE -O2 -finline-functions)  # Its -Os inlines nothing.
     endif()
+  elseif("QUICK" IN_LIST kind)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O3>)
   elseif("COLD" IN_LIST kind)
     target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O0>)
   elseif("TEST" IN_LIST kind)
