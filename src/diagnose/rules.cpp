@@ -160,10 +160,26 @@ Diagnostics add_suggestion(const Document& document, std::string_view, Rules& ru
   return {};
 }
 
+/// What is wrong with a list's phrases: an empty one would be in every text.
+std::string fault_of_phrases(const Node& root) {
+  for (const Entry& entry : root.entries) {
+    if (entry.key == "meaning" || entry.key == "source") continue;
+    const bool wholes = entry.key == "wholes";
+    if (!wholes && entry.key != "parts" && entry.key != "words") return "a list has no \"" + entry.key + "\"";
+    if (!entry.value.is_sequence()) return entry.key + " is a list of phrases";
+    for (const Node& phrase : entry.value.items) {
+      if (phrase.text.find_first_not_of(" *") == std::string::npos) return "a phrase is empty";
+      if (wholes && std::ranges::count(phrase.text, '*') > 1) return "a phrase has more than one *";
+    }
+  }
+  return {};
+}
+
 Diagnostics add_wording(const Document& document, std::string_view name, Rules& rules) {
   const std::optional<Wording> list = wording_named(name);
   if (!list) return {bad(document, "the file is named after no list")};
   if (text_at(document.root, "meaning").empty()) return {bad(document, "a list needs its `meaning`")};
+  if (std::string fault = fault_of_phrases(document.root); !fault.empty()) return {bad(document, std::move(fault))};
   rules.wordings[static_cast<std::size_t>(*list)] = {texts_at(document.root, "parts"), texts_at(document.root, "words"),
                                                      texts_at(document.root, "wholes")};
   return {};

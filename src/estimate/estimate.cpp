@@ -130,7 +130,7 @@ std::vector<HeldParameter> held_by(const Run& run) {
     for (const Parameter& p : cast.model.parameters) {
       const std::int64_t rows = p.sizes.size() == 0 ? 1 : p.sizes[0];
       out.push_back({p.sizes.product(), rows, p.layers, p.layer(), p.held->dtype, p.trained, p.part == Part::adapter,
-                     &cast == &run.models.front(), decays(p)});
+                     p.part == Part::expert, &cast == &run.models.front(), decays(p)});
     }
   }
   return out;

@@ -81,6 +81,7 @@ struct HeldParameter {
   DType dtype = DType::fp32;
   bool trained = false;
   bool adapter = false;
+  bool expert = false;    ///< Of all experts of a layer together.
   bool of_policy = true;  ///< Of the model that is trained; else of one that is only asked.
   bool decayed = true;    ///< The optimizer's first group of parameters has it (get_decay_parameter_names).
 };

@@ -86,6 +86,7 @@ struct HostModel {
   DType loaded = DType::fp32;      ///< Of from_pretrained.
   DType checkpoint = DType::fp32;  ///< Of the files.
   std::int64_t elements = 0;       ///< Of the model that is trained, without what is added to it.
+  bool tied = false;               ///< The head is the embedding, and has a name of its own in a state dict.
   std::int64_t state_tensors = 0;  ///< Of the optimizer, each as large as its parameter; -1: it has others.
 };
 

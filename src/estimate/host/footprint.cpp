@@ -36,7 +36,11 @@ std::int64_t state_tensors_of(const TrainingPlan& plan) {
 HostModel host_model(const TrainingPlan& plan, const Architecture& architecture, const Footprint& footprint) {
   const bool adapts = plan.adapter.kind.value != Adapter::none;
   const std::int64_t own = footprint.parameters - (adapts ? footprint.trainable_parameters : 0);
-  return {footprint.held, estimator::loaded_dtype(plan, architecture), architecture.checkpoint_dtype, own,
+  return {footprint.held,
+          estimator::loaded_dtype(plan, architecture),
+          architecture.checkpoint_dtype,
+          own,
+          architecture.tied_embeddings,
           state_tensors_of(plan)};
 }
 

@@ -36,19 +36,33 @@ DType on_host(const Question& question, const HeldParameter& p) {
   return raised && p.trained ? DType::fp32 : question.model->loaded;
 }
 
-/// A reference beside the policy. TRL's trainers load it once the policy is on the GPU (dpo_trainer.py: __init__);
-/// before 1.0 its scripts loaded both.
-bool are_together(const TrainingPlan& plan) { return plan.framework.starts_with("trl 0."); }
+/// A reference beside the policy. TRL's trainers load it once transformers' Trainer has moved the policy to the GPU
+/// (dpo_trainer.py: __init__), which it does not under DeepSpeed (trainer.py: place_model_on_device); before 1.0 its
+/// scripts loaded both.
+bool are_together(const TrainingPlan& plan) {
+  return plan.framework.starts_with("trl 0.") || is_zero(plan.mesh.sharding.value);
+}
+
+/// transformers 5 joins the experts of a checkpoint that has each by itself, in memory of the process
+/// (core_model_loading.py: MergeModulelist, Concatenate), and maps those of one that has them together.
+bool joins_experts(const Question& question) {
+  const bool has_experts = std::ranges::any_of(question.model->parameters, &HeldParameter::expert);
+  return has_experts && holder_of(question.plan) != Whose::nobody;
+}
 
 std::string why_unknown(const Question& question) {
   const TrainingPlan& plan = question.plan;
   if (question.model == nullptr) return "the weights while they are loaded";
+  if (plan.mesh.world_size.value > 1 && plan.loader.ranks.origin.kind == Origin::Kind::assumed) {
+    return "how many of the ranks one machine has: --set ranks=… says it";
+  }
   if (plan.loader.weights_on.value == WeightsOn::unknown) {
     return "what holds the weights while they are loaded: --set weights_on=device, or host";
   }
   if (is_parted(plan.mesh)) return "the weights while the ranks load their parts of a model";
   if (plan.quantization.dequantized.value != Dequantized::none) return "weights that are made whole while loading";
   if (plan.recipe.kind.value == RecipeKind::distillation) return "the teacher while it is loaded";
+  if (joins_experts(question)) return "experts that are joined while they are loaded";
   return {};
 }
 

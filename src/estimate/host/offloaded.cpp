@@ -95,6 +95,34 @@ DType trained_dtype(const HostModel& model) {
   return found == model.parameters.end() ? DType::fp32 : found->dtype;
 }
 
+/// accumulated_grads_in_cpu: of each parameter that a rank's partition has a part of, all of its gradient; what the
+/// ranks have together, and each of them its part of that.
+void add_accumulated(const MeshFacts& mesh, const HostModel& model, DType dtype, Kept& out) {
+  const std::int64_t ranks = shards_of(mesh);
+  Kept all;
+  for (const bool decayed : {true, false}) {
+    const auto counts = [&](const HeldParameter& p) {
+      return p.trained && (mesh.zero_decay_groups.value ? p.decayed == decayed : decayed);
+    };
+    std::int64_t elements = 0;
+    for (const HeldParameter& p : model.parameters) {
+      if (counts(p)) elements = saturating_add(elements, saturating_mul(p.layers, p.elements));
+    }
+    const std::int64_t partition = std::max<std::int64_t>(divided_up(elements, ranks), 1);
+    std::int64_t before = 0;
+    for (const HeldParameter& p : model.parameters) {
+      if (!counts(p) || p.elements == 0) continue;
+      // Layers that one stands for lie behind each other, each over as many partitions as it is long.
+      const std::int64_t whole = saturating_mul(p.layers, p.elements);
+      const std::int64_t borders = (saturating_add(before, whole) - 1) / partition - before / partition;
+      all.add(as(dtype, p.elements), mesh.zero_pin_optimizer.value, saturating_add(p.layers, borders));
+      before = saturating_add(before, whole);
+    }
+  }
+  out.pinned += Bytes(divided_up(all.pinned.count(), ranks));
+  out.process += Bytes(divided_up(all.process.count(), ranks));
+}
+
 // deepspeed/runtime/zero/stage_1_and_2.py: __init__, initialize_optimizer_states, async_accumulate_grad_in_cpu_via_gpu.
 Parts of_zero12(const TrainingPlan& plan, const HostModel& model) {
   const MeshFacts& mesh = plan.mesh;
@@ -108,14 +136,8 @@ Parts of_zero12(const TrainingPlan& plan, const HostModel& model) {
     out.state.add(model.state_tensors * as(DType::fp32, elements), false);
   }
   std::int64_t largest = 0;
-  const bool accumulates = plan.batch.gradient_accumulation_steps.value > 1;
-  for (const HeldParameter& p : model.parameters) {
-    if (!p.trained) continue;
-    largest = std::max(largest, p.elements);
-    // Of a parameter that the rank has some of, all; of so many ranks each has about its part of them.
-    const std::int64_t ranks = shards_of(mesh);
-    if (accumulates) out.gradients.add(as(dtype, p.elements), pins, divided_up(p.layers, ranks));
-  }
+  for (const HeldParameter& p : model.parameters) largest = std::max(largest, p.trained ? p.elements : 0);
+  if (plan.batch.gradient_accumulation_steps.value > 1) add_accumulated(mesh, model, dtype, out.gradients);
   out.gradients.add(as(dtype, largest), pins);  // temp_grad_buffer_for_cpu_offload
   return out;
 }

@@ -37,10 +37,19 @@ Saved of_fsdp(const Question& question) {
           "accelerate 1.15.0: get_state_dict and save_fsdp_optimizer, whole and on the host of rank 0"};
 }
 
+/// The embedding, which is the largest parameter outside the blocks.
+Bytes second_of_tied(const HostModel& model) {
+  Bytes out;
+  for (const HeldParameter& p : model.parameters) {
+    if (model.tied && p.of_policy && p.layer < 0) out = std::max(out, p.elements * Bytes(bytes_of(p.dtype)));
+  }
+  return out;
+}
+
 Saved of_zero(const Question& question) {
   const TrainingPlan& plan = question.plan;
   if (plan.mesh.sharding.value != Sharding::zero3) {
-    return {Whose::each, bytes_of_model(*question.model, any),
+    return {Whose::each, bytes_of_model(*question.model, any) + second_of_tied(*question.model),
             "accelerate 1.15.0: get_state_dict, by which DeepSpeed's clone_tensors_for_torch_save copies the model in "
             "every rank"};
   }

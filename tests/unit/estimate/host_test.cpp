@@ -108,6 +108,24 @@ Bytes saving(const TrainingPlan& plan, const HostModel& model) {
   return at(footprint(plan, model), "checkpoint being saved", HostMoment::saving);
 }
 
+TEST(HostFootprint, JoinsExpertsInMemoryOfItsOwn) {
+  TrainingPlan of = of_ranks(1, Sharding::none);
+  HostModel mixture = model();
+  mixture.parameters[1].expert = true;
+  EXPECT_THAT(footprint(of, mixture).missing, SizeIs(1));
+  of.loader.weights_on.value = WeightsOn::device;
+  EXPECT_THAT(footprint(of, mixture).missing, IsEmpty());
+}
+
+TEST(HostFootprint, HowManyRanksAMachineHasIsSaid) {
+  TrainingPlan of = of_ranks(1, Sharding::ddp);
+  of.mesh.world_size.value = 16;
+  of.loader.ranks.origin.kind = Origin::Kind::assumed;
+  EXPECT_THAT(footprint(of, model()).missing, SizeIs(1));
+  of.loader.ranks.origin.kind = Origin::Kind::config;
+  EXPECT_THAT(footprint(of, model()).missing, IsEmpty());
+}
+
 Bytes loading(const TrainingPlan& plan, DType loaded) {
   return at(footprint(plan, model(loaded, loaded)), "weights being loaded", HostMoment::loading);
 }
@@ -224,8 +242,11 @@ TEST(HostFootprint, OffloadsZero2sPartition) {
   EXPECT_EQ(running(out, "weights on the host"), Bytes(4 * 6 * partition)) << "fp32, and as the model is";
   EXPECT_EQ(running(out, "gradients on the host"), Bytes(4 * (4 * partition + 2 * 10'000'000)));
   EXPECT_EQ(running(out, "optimizer's state on the host"), Bytes(4 * 8 * partition));
+  // The embedding is in all four partitions, the matrices and norms behind it in the last.
   of.batch.gradient_accumulation_steps.value = 2;
-  EXPECT_GT(running(footprint(of, model()), "gradients on the host"), running(out, "gradients on the host"));
+  const std::int64_t accumulated = 2 * (4 * 10'000'000 + 2 * 1'000'000 + 2 * 1'000);
+  EXPECT_EQ(running(footprint(of, model()), "gradients on the host"),
+            running(out, "gradients on the host") + Bytes(accumulated));
   of.batch.gradient_accumulation_steps.value = 1;
   of.mesh.zero_pin_optimizer.value = true;
   out = footprint(of, model());
@@ -269,6 +290,9 @@ TEST(HostFootprint, SavesByTheFirstRankOrByEach) {
   EXPECT_EQ(saving(of, model()), Bytes(2 * 12'002'000));
   of.mesh.sharding.value = Sharding::zero2;
   EXPECT_EQ(saving(of, model()), Bytes(4 * 2 * 12'002'000)) << "DeepSpeed clones it in every rank";
+  HostModel tied = model();
+  tied.tied = true;
+  EXPECT_EQ(saving(of, tied), Bytes(4 * 2 * 22'002'000)) << "by both of its names";
   of.mesh.sharding.value = Sharding::zero3;
   EXPECT_EQ(saving(of, model()), Bytes(-1));
   of.mesh.zero_gathers_to_save.value = true;

@@ -238,6 +238,9 @@ void plan_batch(const Arguments& args, Draft& draft, const Document& document) {
 }
 
 void plan_loader(const Arguments& args, LoaderPlan& loader) {
+  // model/patcher.py: patch_config gives a device_map beside it alone.
+  const auto at_once = args.get<bool>("low_cpu_mem_usage");
+  if (is(at_once, false)) loader.weights_on = {WeightsOn::unknown, at_once.origin};
   stream_rows(args.get<bool>("streaming"), loader);
   if (loader.rows_as.value != RowsAs::stream) return;
   loader.shuffle_buffer = setting(args.get<std::int64_t>("buffer_size"), std::int64_t{16'384}, own("DataArguments"));
