@@ -70,6 +70,7 @@ HostModel model(DType held = DType::bf16, DType loaded = DType::bf16, bool train
           loaded,
           DType::bf16,
           12'002'000,
+          false,
           2};
 }
 
@@ -98,6 +99,7 @@ Bytes running(const HostFootprint& footprint, std::string_view name) {
 TrainingPlan of_ranks(std::int64_t ranks, Sharding sharding) {
   TrainingPlan out = plan();
   out.loader.ranks.value = out.mesh.world_size.value = ranks;
+  out.loader.ranks.origin.kind = Origin::Kind::config;
   out.mesh.sharding.value = sharding;
   out.mesh.fsdp_replicas.value = out.mesh.tensor_parallel.value = out.mesh.pipeline_parallel.value = 1;
   out.loader.weights_on.value = WeightsOn::host;
