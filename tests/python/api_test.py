@@ -102,7 +102,7 @@ class Same(unittest.TestCase):
                     answered += code in (0, 1)
                     self.same((code, text), path, gpu, set=changes, outlook=False)
         self.assertGreaterEqual(len(dialects), 7, dialects)
-        self.assertGreaterEqual(answered, 100, dialects)
+        self.assertGreaterEqual(answered, 80, dialects)  # About half of what the cases hold is an answer.
 
     def test_mappings_that_are_made(self):
         rng = random.Random(19)
