@@ -71,6 +71,9 @@ LoaderPlan trainer_loader(Dice& dice, const TrainingPlan& plan) {
   loader.rows_as.value = dice.flip() ? RowsAs::stream : RowsAs::mapped;
   const bool buffered = axolotl && loader.rows_as.value == RowsAs::stream;
   loader.shuffle_buffer.value = buffered ? any.shuffle_buffer.value + 1 : 0;
+  const bool plain = plan.recipe.trainer.value == "trainer";
+  loader.weights_on.value = axolotl ? WeightsOn::device : plain ? WeightsOn::host : WeightsOn::host_of_several;
+  loader.weights_before_rows.value = !axolotl;
   loader.libraries.value = {"torch", "transformers", "datasets", "cuda"};
   return loader;
 }
