@@ -157,8 +157,9 @@ void plan_checkpoints(const AskedFsdp& asked, const Arguments& fsdp) {
 void plan_loading(const AskedFsdp& asked, const Arguments& fsdp) {
   const RecipeFacts& recipe = asked.draft.plan.recipe;
   const auto by_first = fsdp.get<bool>("cpu_ram_efficient_loading");
-  const bool spreads = !by_first.value.value_or(launched(asked));
-  if (!spreads || recipe.kind.value != RecipeKind::dpo || recipe.reference.value != Reference::model) return;
+  if (asked.said.mesh.fsdp_first_loads.value || recipe.kind.value != RecipeKind::dpo ||
+      recipe.reference.value != Reference::model)
+    return;
   const std::string what = "a reference that each rank spreads over all GPUs, as " + within(asked) +
                            "cpu_ram_efficient_loading is not true,";
   note(asked, what, by_first.value ? "cpu_ram_efficient_loading" : "", by_first.value ? by_first.origin : asked.origin);

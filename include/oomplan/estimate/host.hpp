@@ -94,8 +94,8 @@ struct HostModel {
 HostModel host_model(const TrainingPlan& plan, const Architecture& architecture, const Footprint& footprint);
 
 /// What a rank keeps on the host that a GPU would hold, page-locked tensors rounded up as they are; 0: nothing is
-/// offloaded, or of an optimizer with other state.
-Bytes offloaded_by_rank(const TrainingPlan& plan, const HostModel& model);
+/// offloaded, or of an optimizer with other state. `footprint` as host_model() takes it.
+Bytes offloaded_by_rank(const TrainingPlan& plan, const Architecture& architecture, const Footprint& footprint);
 
 /// `model` is null where it is not known, `profile` where none was given. The plan's libraries are `libraries`.
 HostFootprint host_footprint(const TrainingPlan& plan, const HostModel* model, const LoaderProfile* profile,

@@ -1,5 +1,5 @@
 // The model while it is loaded. Of a safetensors file transformers maps the pages, and a tensor of the checkpoint's own
-// dtype is a view of them; what is loaded in another dtype is memory of the process (bench/loader/loaded.py).
+// dtype is a view of them; what is loaded in another dtype is memory of the process (bench/loader/models.py).
 #include <fmt/format.h>
 
 #include "oomplan/core/text.hpp"
@@ -7,8 +7,6 @@
 
 namespace oomplan::host {
 namespace {
-
-bool is_parted(const MeshFacts& mesh) { return mesh.tensor_parallel.value > 1 || is_pipelined(mesh); }
 
 /// Who has the whole model on the host before it is on a GPU.
 Whose holder_of(const TrainingPlan& plan) {
@@ -84,15 +82,15 @@ void add_loading(const Question& question, HostFootprint& out) {
   std::vector<HostMoment> moments{HostMoment::loading};
   if (loader.weights_before_rows.value) moments.push_back(HostMoment::preparing);
   if (whose != Whose::nobody && made > Bytes(0)) {
-    out.terms.push_back(term("weights being loaded", HostPlace::process, copies(whose, loader) * made, moments,
-                             fmt::format("{} × {}", text_of(whose, loader), to_text(made)),
-                             "transformers 5.23.0: from_pretrained, in another dtype than the checkpoint's " +
-                                 std::string(name_of(model.checkpoint))));
+    out.terms.push_back(passing_term("weights being loaded", HostPlace::process, copies(whose, loader) * made, moments,
+                                     fmt::format("{} × {}", text_of(whose, loader), to_text(made)),
+                                     "transformers 5.23.0: from_pretrained, in another dtype than the checkpoint's " +
+                                         std::string(name_of(model.checkpoint))));
   }
   if (mapped == Bytes(0)) return;
-  out.terms.push_back(term("checkpoint's files", HostPlace::page_cache, mapped, moments,
-                           to_text(mapped) + " as mapped, once for all ranks",
-                           "safetensors 0.8.0 maps them; what does not fit is read again"));
+  out.terms.push_back(passing_term("checkpoint's files", HostPlace::page_cache, mapped, moments,
+                                   to_text(mapped) + " as mapped, once for all ranks",
+                                   "safetensors 0.8.0 maps them; what does not fit is read again"));
 }
 
 }  // namespace oomplan::host

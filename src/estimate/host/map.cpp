@@ -33,14 +33,12 @@ void add_map(const Question& question, HostFootprint& out) {
   }
   // The garbage collector writes to every object of a process's heap, which copies the pages that a fork shares.
   const Bytes each = own(question.libraries) + times(rows_of_a_piece, row_bytes(question));
-  HostTerm map{"map() processes", HostPlace::process, {}, {}, {}};
-  map.at[static_cast<std::size_t>(HostMoment::preparing)] = processes * each;
-  map.formula = fmt::format(
-      "{} × {}: all that it shares with its parent, and {} rows of sequence_length tokens, or the mean row where that "
-      "is longer",
-      counted(processes, "process"), to_text(each), with_separators(rows_of_a_piece));
-  map.source = "datasets 5.2.0 forks num_proc processes, of 1 too, which come to copy what they share";
-  out.terms.push_back(std::move(map));
+  out.terms.push_back(passing_term(
+      "map() processes", HostPlace::process, processes * each, {HostMoment::preparing},
+      fmt::format("{} × {}: all that it shares with its parent, and {} rows of sequence_length tokens, or the mean "
+                  "row where that is longer",
+                  counted(processes, "process"), to_text(each), with_separators(rows_of_a_piece)),
+      "datasets 5.2.0 forks num_proc processes, of 1 too, which come to copy what they share"));
 }
 
 }  // namespace oomplan::host

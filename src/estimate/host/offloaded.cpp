@@ -189,11 +189,6 @@ void add_parts(const Question& question, const Parts& parts, std::string_view so
   }
 }
 
-std::string_view what_is_missing(const TrainingPlan& plan) {
-  if (is_fsdp(plan.mesh.sharding.value)) return "what FSDP keeps on the host: shards, gradients, optimizer's state";
-  return "what ZeRO keeps on the host: shards, gradients, optimizer's state";
-}
-
 Parts parts_of(const TrainingPlan& plan, const HostModel& model) {
   switch (plan.mesh.sharding.value) {
     case Sharding::fsdp2:
@@ -226,7 +221,10 @@ void add_offloaded(const Question& question, HostFootprint& out) {
   if (plan.checkpointing.offload.value != Offload::none) out.missing.emplace_back("the activations that are offloaded");
   if (!offloads(plan.mesh)) return;
   const bool known = question.model != nullptr && question.model->state_tensors >= 0;
-  if (!known) return out.missing.push_back(std::string(what_is_missing(plan)));
+  if (!known) {
+    const std::string_view who = is_fsdp(plan.mesh.sharding.value) ? "FSDP" : "ZeRO";
+    return out.missing.push_back(fmt::format("what {} keeps on the host: shards, gradients, optimizer's state", who));
+  }
   add_parts(question, parts_of(plan, *question.model), source_of(plan.mesh.sharding.value), out);
 }
 
@@ -234,8 +232,10 @@ void add_offloaded(const Question& question, HostFootprint& out) {
 
 namespace oomplan {
 
-Bytes offloaded_by_rank(const TrainingPlan& plan, const HostModel& model) {
-  if (!host::offloads(plan.mesh) || model.state_tensors < 0) return {};
+Bytes offloaded_by_rank(const TrainingPlan& plan, const Architecture& architecture, const Footprint& footprint) {
+  if (!host::offloads(plan.mesh)) return {};
+  const HostModel model = host_model(plan, architecture, footprint);
+  if (model.state_tensors < 0) return {};
   Bytes out;
   const host::Parts parts = host::parts_of(plan, model);
   for (const host::Kept& kept : {parts.weights, parts.gradients, parts.state}) out += kept.pinned + kept.process;

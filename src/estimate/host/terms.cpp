@@ -34,8 +34,8 @@ HostTerm term(std::string name, HostPlace place, Bytes bytes, HostMoment since, 
   return out;
 }
 
-HostTerm term(std::string name, HostPlace place, Bytes bytes, const std::vector<HostMoment>& moments,
-              std::string formula, std::string source) {
+HostTerm passing_term(std::string name, HostPlace place, Bytes bytes, const std::vector<HostMoment>& moments,
+                      std::string formula, std::string source) {
   HostTerm out{std::move(name), place, {}, std::move(formula), std::move(source)};
   for (const HostMoment moment : moments) out.at[static_cast<std::size_t>(moment)] = bytes;
   return out;

@@ -41,8 +41,8 @@ HostTerm term(std::string name, HostPlace place, Bytes bytes, HostMoment since, 
               std::string source);
 
 /// A term that is there in those moments alone.
-HostTerm term(std::string name, HostPlace place, Bytes bytes, const std::vector<HostMoment>& moments,
-              std::string formula, std::string source);
+HostTerm passing_term(std::string name, HostPlace place, Bytes bytes, const std::vector<HostMoment>& moments,
+                      std::string formula, std::string source);
 
 /// Whether workers begin as interpreters of their own, to which the dataset is pickled.
 inline bool are_spawned(const LoaderPlan& loader) { return loader.start.value != WorkerStart::fork; }

@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "oomplan/core/text.hpp"
 #include "terms.hpp"
 
 namespace oomplan::host {
+
+/// Whether ranks have parts of the model, which no loader here makes of one that is whole.
+inline bool is_parted(const MeshFacts& mesh) { return mesh.tensor_parallel.value > 1 || is_pipelined(mesh); }
 
 /// Whose copy it is.
 enum class Whose : std::uint8_t { nobody, first, each };
@@ -18,7 +22,7 @@ template <class Counts>
 Bytes bytes_of_model(const HostModel& model, Counts counts) {
   Bytes out;
   for (const HeldParameter& p : model.parameters) {
-    if (p.of_policy && counts(p)) out += saturating_mul(p.layers, p.elements) * Bytes(bytes_of(p.dtype));
+    if (p.of_policy && std::invoke(counts, p)) out += saturating_mul(p.layers, p.elements) * Bytes(bytes_of(p.dtype));
   }
   return out;
 }

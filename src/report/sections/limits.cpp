@@ -27,7 +27,7 @@ bool loads_whole(const TrainingPlan& plan) {
 std::string offloaded(const Report& report) {
   const auto& found = report.found;
   if (!found.footprint || !found.architecture || found.host) return {};
-  const Bytes each = offloaded_by_rank(*found.plan, host_model(*found.plan, *found.architecture, *found.footprint));
+  const Bytes each = offloaded_by_rank(*found.plan, *found.architecture, *found.footprint);
   if (each == Bytes(0)) return {};
   return " What is offloaded takes " + to_text(each) + " of host RAM a rank: --host-ram holds it against a machine's.";
 }
