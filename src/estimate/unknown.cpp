@@ -27,7 +27,7 @@ constexpr std::array unknowns{
             "(completion_length says it)",
             [](const TrainingPlan& plan, const Architecture&) {
               const RecipeKind kind = plan.recipe.kind.value;
-              const bool fused = kind == RecipeKind::supervised && plan.recipe.loss.value == Loss::chunked_logprob &&
+              const bool fused = kind == RecipeKind::supervised && of_labelled_tokens(plan.recipe.loss.value) &&
                                  plan.batch.completion_length.value != 0;
               const bool scored =
                   kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::distillation || fused;

@@ -30,9 +30,9 @@ inline bool has_scores(const Plan& plan) {
 inline bool has_rollouts(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::grpo; }
 inline bool distils(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::distillation; }
 inline bool has_reference_scores(const Plan& plan) { return has_scores(plan) || has_rollouts(plan); }
-/// TRL's fused head leaves out what has no label.
+/// TRL's own losses leave out what has no label.
 inline bool leaves_unlabelled(const Plan& plan) {
-  return plan.recipe.kind.value == RecipeKind::supervised && plan.recipe.loss.value == Loss::chunked_logprob;
+  return plan.recipe.kind.value == RecipeKind::supervised && of_labelled_tokens(plan.recipe.loss.value);
 }
 inline bool has_completions(const Plan& plan) {
   return has_reference_scores(plan) || distils(plan) || leaves_unlabelled(plan);

@@ -165,11 +165,12 @@ inline constexpr std::array run_rows{
          {},
          has_rollouts}),
     fact<&Plan::batch, &BatchFacts::completion_length, as::count>(
-        "completion_length", {"of `dpo`, `kto`, `grpo`, `distillation` and the loss `chunked_logprob`: tokens of a row "
-                              "that are a completion, "
-                              "or have a label; 0: all but the first",
-                              {},
-                              has_completions}),
+        "completion_length",
+        {"of `dpo`, `kto`, `grpo`, `distillation` and TRL's losses of labelled tokens: tokens of a row "
+         "that are a completion, "
+         "or have a label; 0: all but the first",
+         {},
+         has_completions}),
     fact<&Plan::batch, &BatchFacts::joined, as::count>(
         "joined_rows",
         {"under Unsloth's layers: rows that stand in one of `sequence_length` tokens, each with positions "
@@ -369,7 +370,8 @@ inline constexpr std::array run_rows{
          "(`chunked_head`) or of 128 rows of the logits (`chunked_rows`), or Unsloth's (`unsloth_fused`), or "
          "torchtitan's "
          "over the whole logits, by labels that come shifted (`summed_logits`), or of LLaMA-Factory's second trainer, "
-         "beside the one that the model makes (`weighted_logprob`)",
+         "beside the one that the model makes (`weighted_logprob`), or that of TRL's chunks of labelled tokens "
+         "(`chunked_nll`; `raised_chunked_nll` before 1.13)",
          {{{logits_and_loss, 3}}}}),
     fact<&Plan::recipe, &RecipeFacts::loss_part, as::count>(
         "loss_part",

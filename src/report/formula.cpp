@@ -108,6 +108,17 @@ std::string chunked_loss(const Numbers& n) {
       n.tokens_text(), with_separators(n.hidden()), with_separators(n.vocabulary()), with_separators(n.hidden()));
 }
 
+/// Of each chunk backward makes the scores again, and a gradient of the whole head where that is trained.
+std::string rerun_loss(const Numbers& n) {
+  return fmt::format(
+      "TRL's chunked loss makes the scores of 256 labelled tokens at a time (256 × {} vocabulary), and again in "
+      "backward, keeps a copy of these tokens' hidden states ({} × {} hidden) and, for each chunk, copies the head "
+      "where "
+      "the product is in another dtype than the head ({} vocabulary × {} hidden)",
+      with_separators(n.vocabulary()), n.tokens_text(), with_separators(n.hidden()), with_separators(n.vocabulary()),
+      with_separators(n.hidden()));
+}
+
 /// Liger's function makes the gradients with the loss.
 std::string fused_linear_loss(const Numbers& n) {
   return fmt::format(
@@ -143,6 +154,7 @@ std::string logits_and_loss(const Numbers& n) {
   if (kind == RecipeKind::reward) return "a score for each token, of which the last of a row counts";
   const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::grpo;
   if (loss == Loss::chunked_logprob || scored) return chunked_loss(n);
+  if (of_labelled_tokens(loss)) return rerun_loss(n);
   if (loss == Loss::cut_cross_entropy) return cut_loss(n);
   if (loss == Loss::unsloth_fused) return parts_of_loss(n);
   constexpr std::array of_logits{Loss::full_logits,          Loss::dynamic_fine_tuning, Loss::entropy_aware,

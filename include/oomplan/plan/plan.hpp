@@ -68,6 +68,9 @@ inline constexpr std::array<std::string_view, 6> head_names{"language_model",   
 /// How the head and the loss are computed.
 /// full_logits: transformers' ForCausalLMLoss / cross_entropy over the whole logits tensor.
 /// chunked_logprob: TRL >= 1's fused head (trl/kernels/chunked_logprob.py), no full logits.
+/// chunked_nll: TRL 1.13's and 1.14's, the head and the cross entropy of 256 labelled tokens after the other, each made
+/// again in backward.
+/// raised_chunked_nll: the same in TRL 1.4 to 1.12, whose hidden states and head are copied in fp32 for each.
 /// liger_fused_linear: liger-kernel 0.8.5's fused linear cross entropy, no full logits.
 /// liger_0_8_0_fused_linear: that of liger-kernel 0.8.0.
 /// cut_cross_entropy: Axolotl's fork of ml-cross-entropy, no logits.
@@ -101,14 +104,21 @@ enum class Loss : std::uint8_t {
   unsloth_fused,
   summed_logits,
   held_logits,
-  weighted_logprob
+  weighted_logprob,
+  chunked_nll,
+  raised_chunked_nll
 };
-inline constexpr std::array<std::string_view, 17> loss_names{
+inline constexpr std::array<std::string_view, 19> loss_names{
     "full_logits",       "chunked_logprob",      "liger_fused_linear", "liger_0_8_0_fused_linear",
     "cut_cross_entropy", "dynamic_fine_tuning",  "entropy_aware",      "masked_entropy_aware",
     "chunked_output",    "linear_cross_entropy", "chunked_head",       "chunked_rows",
     "sliced_logits",     "unsloth_fused",        "summed_logits",      "held_logits",
-    "weighted_logprob"};
+    "weighted_logprob",  "chunked_nll",          "raised_chunked_nll"};
+
+/// Whether the loss is made of the labelled tokens alone, of all losses of TRL's SFTTrainer.
+constexpr bool of_labelled_tokens(Loss loss) {
+  return loss == Loss::chunked_logprob || loss == Loss::chunked_nll || loss == Loss::raised_chunked_nll;
+}
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
 /// distillation: TRL's GKD. reward_values: LLaMA-Factory's, whose values come beside the logits.

@@ -54,7 +54,10 @@ Tensor Torch::layer_norm(const Tensor& input, const Tensor& w, const Tensor& b) 
 Tensor Torch::cross_entropy(const Tensor& logits, const Tensor& labels) {
   if (loss_parallel) return parallel_cross_entropy(*this, logits, labels);
   // cross_entropy_loss names the logits' own dtype, so autocast raises only what nll_loss is given.
-  const Tensor log_probs = raised(log_softmax_last(logits));
+  return nll_loss(raised(log_softmax_last(logits)), labels);
+}
+
+Tensor Torch::nll_loss(const Tensor& log_probs, const Tensor& labels) {
   NodeRef node = record("NllLossBackward0", {&log_probs}, [](Torch& t, Node& n, Grads& g) {
     const Tensor self = t.unpack(n, 0);
     const Tensor target = t.unpack(n, 1);

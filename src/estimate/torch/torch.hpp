@@ -189,6 +189,7 @@ class Torch {
   Tensor embedding(const Tensor& weight, const Tensor& indices, std::int64_t ranks = 1);
   Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias);
   Tensor cross_entropy(const Tensor& logits, const Tensor& labels);
+  Tensor nll_loss(const Tensor& log_probs, const Tensor& labels);  ///< Summed, or their mean.
   /// torch.nn.functional.scaled_dot_product_attention; q, k, v as batch × heads × length × head dim.
   Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout, bool causal,
                    bool enable_gqa);
