@@ -43,6 +43,11 @@ struct Unquantized {
 };
 
 /// The facts of a plan as the modules need them, resolved once.
+/// Of a row's `positions` those that have a label, where `labelled` of them are said to; 0: all.
+constexpr std::int64_t labelled_positions(std::int64_t labelled, std::int64_t positions) {
+  return labelled > 0 && labelled < positions ? labelled : positions;
+}
+
 struct Facts {
   TensorParallel tensor_parallel{};
   std::int64_t width = 0;  ///< Of hidden states, where a pipeline hands them on.

@@ -174,7 +174,7 @@ void check_stacks(TrainingPlan& plan, const Architecture& model) {
        model.model_type, plan.model.name.origin.where});
 }
 
-// What of the models' code changed in an old version, only a run of it tells.
+// What of the models' code another version changed, only a run of it tells.
 void check_family(TrainingPlan& plan, const Architecture& model) {
   const std::string_view read = transformers_in(plan.framework);
   const auto is_read = [&](const ingestion::StackLayer& layer) {
@@ -223,7 +223,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   check_router_loss(plan, model);
   check_scans(plan, model);
   check_stacks(plan, model);
-  if (runs_before(plan, played_transformers())) check_family(plan, model);
+  check_family(plan, model);
   if (const ingestion::Dialect* dialect = ingestion::find_dialect(plan.dialect);
       dialect != nullptr && dialect->adapt_to_model) {
     if (std::optional<Diagnostic> refused = dialect->adapt_to_model(plan, model)) return *std::move(refused);

@@ -113,8 +113,7 @@ std::string rerun_loss(const Numbers& n) {
   return fmt::format(
       "TRL's chunked loss makes the scores of 256 labelled tokens at a time (256 × {} vocabulary), and again in "
       "backward, keeps a copy of these tokens' hidden states ({} × {} hidden) and, for each chunk, copies the head "
-      "where "
-      "the product is in another dtype than the head ({} vocabulary × {} hidden)",
+      "where the product is in another dtype than the head ({} vocabulary × {} hidden)",
       with_separators(n.vocabulary()), n.tokens_text(), with_separators(n.hidden()), with_separators(n.vocabulary()),
       with_separators(n.hidden()));
 }

@@ -115,7 +115,7 @@ inline constexpr std::array<std::string_view, 19> loss_names{
     "sliced_logits",     "unsloth_fused",        "summed_logits",      "held_logits",
     "weighted_logprob",  "chunked_nll",          "raised_chunked_nll"};
 
-/// Whether the loss is made of the labelled tokens alone, of all losses of TRL's SFTTrainer.
+/// Whether the loss is made of the labelled tokens alone, by the head's own matrix: those of TRL's SFTTrainer.
 constexpr bool of_labelled_tokens(Loss loss) {
   return loss == Loss::chunked_logprob || loss == Loss::chunked_nll || loss == Loss::raised_chunked_nll;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "torch/chunks.hpp"
+
 namespace oomplan::estimator {
 namespace {
 
@@ -15,23 +17,16 @@ struct Tiles {
   Tensor weight{};
 };
 
-/// The tiles of `total` elements; of the full ones the first two, as all later ones are the second over again.
-std::vector<std::int64_t> tiles_of(std::int64_t total, std::int64_t tile) {
-  std::vector<std::int64_t> sizes(static_cast<std::size_t>(std::min<std::int64_t>(total / tile, 2)), tile);
-  if (total % tile != 0) sizes.push_back(total % tile);
-  return sizes;
-}
-
 /// One pass over tiles of tokens and of the vocabulary. A name keeps its cast until the next one is made; the forward
 /// pass has none for the weight's.
 Tiles pass(Torch& t, const Tensor& hidden, const Tensor& weight, DType compute, bool weight_is_named) {
   const std::int64_t width = hidden->sizes[1];
   Tiles tiles;
   tiles.logits = t.empty({std::min(hidden->sizes[0], token_tile), vocabulary_tile}, compute, "aten::empty");
-  for (const std::int64_t rows : tiles_of(hidden->sizes[0], token_tile)) {
+  for (const std::int64_t rows : distinct_parts(hidden->sizes[0], token_tile)) {
     if (hidden->dtype != compute) tiles.hidden = t.empty({rows, width}, compute, "aten::_to_copy");
     if (weight->dtype == compute) continue;
-    for (const std::int64_t columns : tiles_of(weight->sizes[0], vocabulary_tile)) {
+    for (const std::int64_t columns : distinct_parts(weight->sizes[0], vocabulary_tile)) {
       tiles.weight = t.empty({columns, width}, compute, "aten::_to_copy");
       if (!weight_is_named) tiles.weight.reset();
     }
@@ -121,8 +116,7 @@ TokenLogProbs chunked_log_probs(Play& play, const Tensor& states, const Tensor& 
   const Tensor hidden = t.slice(states, 1, 0, states->sizes[1] - 1);
   const Tensor labels = t.slice(all_labels, 1, 1, all_labels->sizes[1] - 1);
   TokenLogProbs fields{.mask = t.empty(labels->sizes, DType::boolean, "aten::ne")};
-  const std::int64_t of_a_row = labelled > 0 ? std::min(labelled, labels->sizes[1]) : labels->sizes[1];
-  const std::int64_t rows = saturating_mul(labels->sizes[0], of_a_row);
+  const std::int64_t rows = saturating_mul(labels->sizes[0], labelled_positions(labelled, labels->sizes[1]));
   const Tensor scored = masked(t, hidden, fields.mask, rows);
   const Tensor targets = masked(t, labels, fields.mask, rows);
   per_token(play, scored, projection, targets, mean_logits, fields);

@@ -1,8 +1,7 @@
 // TRL 1.4's to 1.14's chunked loss (trl/trainer/sft_trainer.py: _chunk, _chunked_cross_entropy_loss): a copy of the
 // labelled tokens' hidden states, of which 256 at a time go through the head and the cross entropy in a checkpoint.
-#include <algorithm>
-
 #include "objective.hpp"
+#include "torch/chunks.hpp"
 
 namespace oomplan::estimator::objectives {
 namespace {
@@ -26,8 +25,8 @@ Labelled labelled_of(Torch& t, const Tensor& states, const Tensor& all_labels, s
   const std::int64_t most = states->sizes[1] - 1;
   const Tensor hidden = t.reshape(t.slice(states, 1, 0, most), {-1, states->sizes.back()});
   const Tensor labels = t.reshape(t.slice(all_labels, 1, 1, most), {-1});
-  const std::int64_t each = of_a_row > 0 ? std::min(of_a_row, most) : most;
-  const Tensor order = t.empty({saturating_mul(states->sizes[0], each)}, DType::int64, "aten::argsort");
+  const std::int64_t rows = saturating_mul(states->sizes[0], labelled_positions(of_a_row, most));
+  const Tensor order = t.empty({rows}, DType::int64, "aten::argsort");
   return {.hidden = t.index_rows(hidden, order), .labels = t.index_rows(labels, order)};
 }
 
@@ -57,13 +56,13 @@ void play_chunks(Play& play, const Head& head, Stream& s, bool raised) {
                      .bias = head.projection().bias(play.facts),
                      .raised = raised};
   const Labelled labelled = labelled_of(t, s.hidden, s.labels, play.facts.labelled);
-  const std::int64_t rows = labelled.labels->sizes[0];
   Tensor total = t.zeros({}, DType::fp32);
-  for (std::int64_t begin = 0; begin < rows; begin += chunk) {
-    const std::int64_t size = std::min(chunk, rows - begin);
+  std::int64_t begin = 0;
+  for (const std::int64_t size : distinct_parts(labelled.labels->sizes[0], chunk)) {
     const Tensor labels = t.slice(labelled.labels, 0, begin, size);
     const auto run = [&t, labels, by](const Tensor& hidden) { return loss_of(t, hidden, labels, by); };
     total = t.add(total, t.checkpoint(t.slice(labelled.hidden, 0, begin, size), run, {}));
+    begin += size;
   }
   s.loss = t.div_scalar(total);
 }

@@ -1,6 +1,4 @@
 // Language modelling: one model and its loss (transformers' Trainer, TRL's SFTTrainer, Axolotl).
-#include <algorithm>
-
 #include "modules/label_smoother.hpp"
 #include "recipe.hpp"
 
@@ -27,8 +25,7 @@ void lose_smoothed(Stage& stage, const Facts& facts, const Objective& objective,
 
 /// Of the batch, whose last tokens of rows have no next one.
 std::int64_t labelled(const Facts& facts) {
-  const std::int64_t most = facts.length - 1;
-  return saturating_mul(facts.batch, facts.labelled == 0 ? most : std::min(facts.labelled, most));
+  return saturating_mul(facts.batch, labelled_positions(facts.labelled, facts.length - 1));
 }
 
 /// The autocast of a loop that makes the loss itself, around the model's.

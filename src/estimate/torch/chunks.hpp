@@ -9,4 +9,8 @@ namespace oomplan::estimator {
 /// together while those of eighths are there, as many bytes as those of the parts.
 std::vector<Tensor> split_into_chunks(Torch& t, const Tensor& x, std::int64_t size, int dim);
 
+/// The sizes of the parts of `total` that are to be played, where each lets go of all it makes before the next: of the
+/// full ones the first two, as all later ones are the second over again, and what is left.
+std::vector<std::int64_t> distinct_parts(std::int64_t total, std::int64_t size);
+
 }  // namespace oomplan::estimator

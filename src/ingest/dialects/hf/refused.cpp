@@ -89,7 +89,7 @@ void check_targets(const Arguments& hf, Draft& draft, const Document& document) 
   if (!is(hf.get<bool>("use_peft"), true) || !targets.value) return;
   constexpr std::array<std::string_view, 5> fused_heads{"sft", "dpo", "kto", "grpo", "gkd"};
   const TrainerName* trainer = find_trainer(draft.plan.recipe.trainer.value);
-  const bool reads_head = draft.plan.recipe.loss.value == Loss::chunked_logprob;
+  const bool reads_head = of_labelled_tokens(draft.plan.recipe.loss.value);
   const bool fused = reads_head && trainer != nullptr && std::ranges::count(fused_heads, trainer->name) > 0;
   if (fused && std::ranges::any_of(*targets.value, is_head)) {
     conflict(draft, targets.origin, document,

@@ -10,7 +10,7 @@ namespace {
 /// Whether one of TRL's trainers is written.
 bool is_sft(const TrainingPlan& plan) {
   return plan.recipe.trainer.value == "sft" || plan.recipe.kind.value != RecipeKind::supervised ||
-         plan.recipe.loss.value == Loss::chunked_logprob || adapts(plan);
+         of_labelled_tokens(plan.recipe.loss.value) || adapts(plan);
 }
 
 bool has_reference(const TrainingPlan& plan) {

@@ -1,0 +1,16 @@
+# The target `programs`: all but the GoogleTest programs. It is what scripts/test builds of the release, since it runs those
+# under the sanitizers.
+function(oomplan_targets_of folder result)
+  get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(folders DIRECTORY "${folder}" PROPERTY SUBDIRECTORIES)
+  foreach(inner IN LISTS folders)
+    oomplan_targets_of("${inner}" more)
+    list(APPEND targets ${more})
+  endforeach()
+  set(${result} ${targets} PARENT_SCOPE)
+endfunction()
+oomplan_targets_of("${PROJECT_SOURCE_DIR}" targets)
+get_property(gtests GLOBAL PROPERTY OOMPLAN_GTESTS)
+list(REMOVE_ITEM targets ${gtests})
+list(FILTER targets EXCLUDE REGEX "^oomplan_precompiled_")
+add_custom_target(programs DEPENDS ${targets})
