@@ -134,12 +134,20 @@ class Wrong(unittest.TestCase):
         self.assertNotIn("oomplan.measure", [one.name for one in threading.enumerate()])
 
 
+def mapped(mebibytes):
+    """Memory that is the system's again once it is closed: an allocator may keep what was freed, and take it once more."""
+    memory = mmap.mmap(-1, mebibytes << 20)
+    for _ in range(mebibytes):
+        memory.write(os.urandom(1 << 20))
+    return memory
+
+
 @unittest.skipUnless(ON_LINUX, "there is no /proc")
 class Memory(unittest.TestCase):
     def test_of_this_process(self):
         def holding():
             yield [1]
-            held = bytearray(os.urandom(1 << 20) * 64)
+            held = mapped(64)
             yield [len(held)]
 
         before = oomplan.measure([[1]]).pss
@@ -163,9 +171,8 @@ class Memory(unittest.TestCase):
     def test_of_what_is_there_only_meanwhile(self):
         def passing():
             yield [1]
-            held = bytearray(os.urandom(1 << 20) * 64)
-            time.sleep(1)
-            del held
+            with mapped(64):
+                time.sleep(1)
             yield [1]
 
         before = oomplan.measure([[1]]).pss
