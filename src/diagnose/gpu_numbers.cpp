@@ -50,7 +50,10 @@ void add_others(const std::vector<Reading>& facts, GpuNumbers& out) {
 
 }  // namespace
 
-std::int64_t GpuNumbers::own() const { return process.value_or(allocated.value_or(0) + unallocated.value_or(0)); }
+std::int64_t GpuNumbers::own() const {
+  // Where NVML does not see the process, PyTorch prints that it has 0 bytes.
+  return std::max(process.value_or(0), allocated.value_or(0) + unallocated.value_or(0));
+}
 
 std::optional<std::int64_t> GpuNumbers::ceiling() const {
   if (total && limit) return std::min(*total, *limit);

@@ -403,6 +403,17 @@ bool is_told_by_exception(const std::vector<Line>& lines, const Evidence& e) {
   return false;
 }
 
+// Who ended some processes itself, and names them, did not end one that was killed beside them.
+bool leaves_a_kill_untold(const std::vector<Evidence>& all, const Evidence& e) {
+  if (e.find("ended_by") == nullptr || !e.number("pid")) return false;
+  return std::ranges::any_of(all, [&](const Evidence& kill) {
+    const auto pid = kill.says == Says::launcher ? kill.number("pid") : std::nullopt;
+    return pid && signal_of(kill) == "SIGKILL" && std::ranges::none_of(all, [&](const Evidence& end) {
+             return end.find("ended_by") != nullptr && end.number("pid") == pid;
+           });
+  });
+}
+
 // The same words in another file, there below the frames that raised them: torchrun's error.json beside a rank's log.
 bool is_told_with_frames(const std::vector<Line>& lines, const Evidence& e, const Evidence& other) {
   if (!e.line || !other.line || e.where.file == other.where.file || e.rank != other.rank) return false;
@@ -445,7 +456,7 @@ const Evidence* root_of(const Wordings& wordings, const std::vector<Evidence>& e
     const int tier = tier_of(e);
     if (tier >= no_root || codes.below(e) || is_told_better(evidence, e) || is_explained(e) || was_of_another(e) ||
         is_talked_of_beside_an_end(evidence, e) || is_told_by_exception(lines, e) ||
-        (first_end != nullptr && posts.is_of_a_later(e, *first_end)))
+        leaves_a_kill_untold(evidence, e) || (first_end != nullptr && posts.is_of_a_later(e, *first_end)))
       continue;
     if (was_survived(i)) {
       if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;

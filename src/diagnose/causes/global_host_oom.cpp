@@ -3,6 +3,15 @@
 #include "../cause.hpp"
 
 namespace oomplan::diagnose {
+namespace {
+
+const char* of_node(const Evidence& told) {
+  if (told.family == "k8s_event") return "the kubelet says that the node itself was out of memory";
+  if (told.find("panic") != nullptr) return "the kernel ran out of memory and stopped the whole machine";
+  return "the system says that it killed because its own memory was short";
+}
+
+}  // namespace
 
 Judgement causes::global_host_oom(const Case& c) {
   if (c.root == nullptr) return {};
@@ -11,8 +20,7 @@ Judgement causes::global_host_oom(const Case& c) {
   const KernelScope scope = is_kernel_kill(c) ? kernel_scope(c) : KernelScope::cgroup;
   if (!node && !report && scope == KernelScope::cgroup) return {};
   Judgement out{.cause = Cause::global_host_oom, .weight = 85, .confidence = Confidence::proved};
-  out.reason =
-      node ? "the kubelet says that the node itself was out of memory" : "the kernel killed for the whole host";
+  out.reason = node ? of_node(*c.root) : "the kernel killed for the whole host";
   if (c.text_of("constraint") == "CONSTRAINT_CPUSET") out.reason = "the kernel killed because one NUMA node was full";
   if (report) {
     out.confidence = Confidence::possible;

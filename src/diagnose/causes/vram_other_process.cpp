@@ -47,12 +47,14 @@ Judgement causes::vram_other_process(const Case& c) {
   if (c.find("others_hold") != nullptr) return from_server();
   if (c.root->family == "xla") return from_small_plan(c);
   if (c.root->family == "mps") return from_metal(c);
-  if (request_exceeds_total(c) || !n.total || !n.requested || !n.own_is_known) return {};
+  if (request_exceeds_total(c) || !n.total || !n.own_is_known) return {};
   const std::int64_t others = n.listed_others + n.hidden();
+  if (!n.requested && (!n.free || others < *n.total / 2)) return {};
+  const std::int64_t requested = n.requested.value_or(0);
   const bool starts = c.find("holds_nothing") != nullptr;  // and its whole need is what it asks for
-  const std::int64_t missing = starts ? *n.requested - n.free.value_or(0) : *n.requested;
+  const std::int64_t missing = starts ? requested - n.free.value_or(0) : requested;
   const bool enough = others >= std::max(missing, *n.total / 4);
-  const bool small = starts ? *n.requested <= *n.total : (n.own() + *n.requested) * 4 <= *n.total * 3;
+  const bool small = starts ? requested <= *n.total : (n.own() + requested) * 4 <= *n.total * 3;
   if (!enough || (!small && others * 10 < *n.total * 2)) return {};
   Judgement out{.cause = Cause::vram_other_process, .weight = small ? 70 : 30};
   out.confidence = n.listed_others > 0 && n.listed_others * 2 > others ? Confidence::proved : Confidence::likely;
@@ -60,6 +62,10 @@ Judgement causes::vram_other_process(const Case& c) {
       n.listed_others > 0 ? "the message lists who else holds memory" : "most of the GPU is held by nobody in this log";
   out.arithmetic.push_back(fmt::format("{} in all - {} free - {} of this process = {} held by others", shown(*n.total),
                                        shown(n.free.value_or(0)), shown(n.own()), shown(others)));
+  if (!n.requested) {
+    out.confidence = Confidence::possible;
+    out.against.push_back("the log does not say how much was asked for");
+  }
   if (!small) out.against.push_back("this process itself holds most of the GPU");
   if (n.listed_others == 0)
     out.against.push_back("the log does not name the holder; it may be this process outside PyTorch");

@@ -76,6 +76,45 @@ TEST(Sigkill, IsNotClaimedToBeAnything) {
   }
 }
 
+TEST(Sigkill, IsExplainedByWhoSaysThatItEndedThatProcess) {
+  const std::string timeout = "[CRITICAL] WORKER TIMEOUT (pid:17)\n";
+  const std::string sent = "[ERROR] Worker (pid:17) was sent SIGKILL! Perhaps out of memory?\n";
+  EXPECT_EQ(diagnosed(timeout + sent).verdict.cause, Cause::not_oom);
+  EXPECT_EQ(diagnosed(timeout + "[WARNING] Worker with pid 17 was terminated due to signal 9\n").verdict.cause,
+            Cause::not_oom);
+  EXPECT_EQ(diagnosed(sent).verdict.cause, Cause::sigkill_unknown);
+  // Its own timeouts do not explain another worker's end.
+  EXPECT_EQ(diagnosed("[CRITICAL] WORKER TIMEOUT (pid:16)\n" + sent).verdict.cause, Cause::sigkill_unknown);
+}
+
+TEST(VramCauses, CountTheAllocatorWhereTheProcessIsNotSeen) {
+  const Diagnosis d = diagnosed(
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.88 GiB. GPU 3 has a total capacity of 21.96 GiB "
+      "of "
+      "which 1.29 GiB is free. Including non-PyTorch memory, this process has 0 bytes memory in use. Of the allocated "
+      "memory 19.02 GiB is allocated by PyTorch, and 1.32 GiB is reserved by PyTorch but unallocated.\n");
+  EXPECT_EQ(d.verdict.cause, Cause::vram_exhausted);
+}
+
+TEST(VramCauses, KnowOthersWithoutTheRequest) {
+  const std::string numbers = " already allocated; 3.62 MiB free; 86.00 MiB reserved in total by PyTorch)\n";
+  const Diagnosis small = diagnosed("(GPU 0; 15.75 GiB total capacity; 79.11 MiB" + numbers);
+  EXPECT_EQ(small.verdict.cause, Cause::vram_other_process);
+  EXPECT_EQ(small.verdict.confidence, Confidence::possible);
+  EXPECT_EQ(
+      diagnosed("(GPU 0; 15.75 GiB total capacity; 15.11 GiB already allocated; 3.62 MiB free; 15.60 GiB reserved "
+                "in total by PyTorch)\n")
+          .verdict.cause,
+      Cause::vram_exhausted);
+}
+
+TEST(KernelCauses, SayWhoseWordItIs) {
+  const auto why = [](const char* text) { return diagnosed(text).verdict.reason; };
+  EXPECT_NE(why("Kernel panic - not syncing: System is deadlocked on memory\n").find("stopped the whole machine"),
+            std::string::npos);
+  EXPECT_EQ(why("fetch 2966: Killed: Insufficient physical memory\n").find("kubelet"), std::string::npos);
+}
+
 TEST(Sigkill, IsExplainedByTheKernelsLine) {
   const Diagnosis d = diagnosed(
       "ERROR: failed (exitcode: -9) local_rank: 2 (pid: 9) of binary: python\n"
