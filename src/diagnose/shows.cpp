@@ -31,6 +31,15 @@ void add_value(const Case& c, Says says, std::string_view name, const std::strin
   }
 }
 
+// The last sentence of these kinds.
+void add_sentence(const Case& c, std::initializer_list<Says> kinds, const std::string& what, std::vector<Shown>& out) {
+  for (auto e = c.evidence->rbegin(); e != c.evidence->rend(); ++e) {
+    if (std::ranges::find(kinds, e->says) == kinds.end()) continue;
+    out.push_back({what, e->text.substr(0, longest), e->where});
+    return;
+  }
+}
+
 }  // namespace
 
 std::vector<Shown> shown_end(const Case& c) {
@@ -40,11 +49,12 @@ std::vector<Shown> shown_end(const Case& c) {
   add_value(c, Says::launcher, "exitcode", "exit code", out);
   add_value(c, Says::launcher, "exit_code", "exit code", out);
   add_value(c, Says::launcher, "signal", "signal", out);
-  for (auto e = c.evidence->rbegin(); e != c.evidence->rend(); ++e) {
-    if (e->says != Says::other_failure && e->says != Says::consequence) continue;
-    out.push_back({"error", e->text.substr(0, longest), e->where});
-    break;
-  }
+  add_sentence(c, {Says::memory_state}, "memory", out);
+  const auto is_last_line = [&](const Shown& s) {
+    return s.what == "memory" && s.where.line == out.front().where.line;
+  };
+  std::erase_if(out, is_last_line);
+  add_sentence(c, {Says::other_failure, Says::consequence}, "error", out);
   return out;
 }
 

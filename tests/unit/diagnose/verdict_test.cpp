@@ -35,6 +35,15 @@ TEST(Unknown, ShowsTheEndAndAsksTheLauncher) {
   EXPECT_TRUE(asks(diagnosed("[pod/train-0/pytorch] step 1\n"), "kubectl describe pod train-0"));
 }
 
+TEST(Unknown, ShowsWhatTheLogSaysOfMemory) {
+  const Diagnosis d = diagnosed(
+      "Worker is at 89% memory usage. Pausing worker.  Process memory: 2.09 GiB -- Worker memory limit: 2.33 GiB\n"
+      "step 4\n");
+  ASSERT_EQ(d.verdict.cause, Cause::unknown);
+  EXPECT_TRUE(std::ranges::any_of(
+      d.shows, [](const Shown& s) { return s.what == "memory" && s.text.find("2.09 GiB") != std::string::npos; }));
+}
+
 TEST(NotOom, IsNamedByItsOwnLine) {
   const std::string trace = "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    f()\n";
   EXPECT_EQ(diagnosed(trace + "frobnicate.BadThingError: no\n").verdict.cause, Cause::not_oom);
