@@ -5,6 +5,8 @@
 #include <exception>
 #include <new>
 
+#include "oomplan/core/sanitized.hpp"
+
 namespace oomplan {
 namespace {
 
@@ -30,7 +32,7 @@ std::terminate_handler before = nullptr;
 }
 
 // With sanitizers theirs is not set up so early; macOS has no such place, and main() is early enough.
-#if defined(__ELF__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__ELF__) && !defined(OOMPLAN_SANITIZED)
 // An entry of the program's own, which the loader calls before any library's initialisers.
 __attribute__((section(".preinit_array"), used)) void (*const first_words)() = end_with_words_where_memory_ends;
 #endif

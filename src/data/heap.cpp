@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "oomplan/core/sanitized.hpp"
+
 namespace {
 
 constexpr std::size_t step = std::size_t{256} << 10;
@@ -47,7 +49,7 @@ bool passes(std::int64_t size) noexcept {
 
 }  // namespace
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they have their own
+#if !defined(OOMPLAN_SANITIZED)  // they have their own
 void* operator new(std::size_t size) {
   since_look += size;
   if (since_look >= step) [[unlikely]]

@@ -271,7 +271,7 @@ void apply_launch(const IngestOptions& options, const Dialect& dialect, const Do
     }
   }
   // However they are ordered: DeepSpeed's JSON says what a launcher's processes do.
-  std::ranges::stable_partition(launchers, [](const Document* one) {
+  std::stable_partition(launchers.begin(), launchers.end(), [](const Document* one) {
     return one->root.is_mapping() && !is_accelerate(inputs_of(*one, one->root));
   });
   for (const Document* one : launchers) apply(*one, reading, draft);

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include "oomplan/core/sanitized.hpp"
 #include "oomplan/core/text.hpp"
 #include "process.hpp"
 
@@ -22,7 +23,7 @@ Cost Stopwatch::cost() const {
 }
 
 Diagnostics broken_promise(Bytes budget, const Cost& cost) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(OOMPLAN_SANITIZED)
   const bool ours = false;  // the sanitizer's memory is not
 #else
   const bool ours = true;

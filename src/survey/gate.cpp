@@ -150,7 +150,7 @@ class Judgement {
                       : allowed()           ? GateVerdict::allowed
                                             : GateVerdict::undecided;
       // The reason and its place are those of one error, so the first is one that has a place.
-      std::ranges::stable_partition(errors_, [](const Diagnostic& one) { return one.where.line > 0; });
+      std::stable_partition(errors_.begin(), errors_.end(), [](const Diagnostic& one) { return one.where.line > 0; });
       const Location& where = errors_.front().where;
       if (!too_much && !over()) item_.where = where.line > 0 ? where : Location{question_.config, 1, 1};
     } else {

@@ -148,7 +148,7 @@ class Fsdp1 final : public Policy, GradientHook {
   void pre_backward(Torch& t, Wrapped& of) {
     if (of.state == State::backward_pre) return;
     of.state = State::backward_pre;
-    unshard(t, of);
+    unshard_wrapped(t, of);
     of.needs_pre_backward_unshard = false;
     if (mesh_.fsdp_prefetch.value == BackwardPrefetch::pre && !late_) prefetch(t, of);
   }
@@ -201,7 +201,7 @@ class Fsdp1 final : public Policy, GradientHook {
 
   void pre_forward(Torch& t, Wrapped& of) {
     of.state = State::forward;
-    unshard(t, of);
+    unshard_wrapped(t, of);
   }
 
   void post_forward(Torch& t, Wrapped& of, Tensor& output) {
@@ -219,15 +219,15 @@ class Fsdp1 final : public Policy, GradientHook {
 
   // --- gathering ---------------------------------------------------------------------------------------------------
 
-  void unshard(Torch& t, Wrapped& of) {
+  void unshard_wrapped(Torch& t, Wrapped& of) {
     if (of.prefetched) return;
     for (Handle& handle : of.handles) {
-      if (!handle.output || mesh_.fsdp_offload.value) unshard(t, handle);
+      if (!handle.output || mesh_.fsdp_offload.value) unshard_handle(t, handle);
     }
   }
 
   /// pre_unshard brings what is on the host whether or not it is whole already.
-  void unshard(Torch& t, Handle& handle) {
+  void unshard_handle(Torch& t, Handle& handle) {
     Restore gathers(t.recorder.scope.bucket, Bucket::gathered);
     const DType dtype = handle.whole_dtype();
     const bool casts = dtype != handle.shard->dtype;
@@ -247,7 +247,7 @@ class Fsdp1 final : public Policy, GradientHook {
     if (of.post_forward_index < 1) return;
     Wrapped& next = *post_forward_order_[static_cast<std::size_t>(of.post_forward_index) - 1];
     if (!next.needs_pre_backward_unshard || next.prefetched) return;
-    unshard(t, next);
+    unshard_wrapped(t, next);
     next.prefetched = true;
   }
 
@@ -275,7 +275,7 @@ class Fsdp1 final : public Policy, GradientHook {
     if (sync_gradients_ || mesh_.fsdp_reshard.value != Reshard::never) free_unsharded(of);
     if (mesh_.fsdp_prefetch.value == BackwardPrefetch::post && !late_) prefetch(t, of);
     for (std::size_t i = 0; i < of.handles.size(); ++i) {
-      if (gradients[i]) reduce(t, of.handles[i], std::exchange(gradients[i], {}));
+      if (gradients[i]) reduce_gradient(t, of.handles[i], std::exchange(gradients[i], {}));
     }
   }
 
@@ -314,7 +314,7 @@ class Fsdp1 final : public Policy, GradientHook {
   }
 
   /// _reduce_grad
-  void reduce(Torch& t, Handle& handle, Tensor gradient) {
+  void reduce_gradient(Torch& t, Handle& handle, Tensor gradient) {
     if (!sync_gradients_) {
       handle.unsharded_grad = std::move(gradient);
       return;

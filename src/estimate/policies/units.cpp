@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <string_view>
 #include <unordered_set>
 
@@ -17,16 +16,20 @@ std::string_view above(std::string_view name) {
 std::string_view module_of(const Parameter& p) { return above(p.name); }
 
 /// The module of the first (or last) parameter of that part outside the blocks; empty where there is none.
-template <class Range>
-std::string_view module_with(Range&& parameters, Part part) {
-  const auto at = std::ranges::find_if(parameters, [&](const Parameter& p) { return p.part == part && p.layer() < 0; });
-  return at == std::ranges::end(parameters) ? std::string_view() : module_of(*at);
+template <class Iterator>
+std::string_view module_with(Iterator begin, Iterator end, Part part) {
+  const Iterator at = std::find_if(begin, end, [&](const Parameter& p) { return p.part == part && p.layer() < 0; });
+  return at == end ? std::string_view() : module_of(*at);
 }
+
+std::string_view first_with(const Parameters& of, Part part) { return module_with(of.begin(), of.end(), part); }
+
+std::string_view last_with(const Parameters& of, Part part) { return module_with(of.rbegin(), of.rend(), part); }
 
 /// accelerate's _find_final_norm looks among the base model's children; that of a PeftModel is the model with its head.
 std::string_view final_norm(const Parameters& parameters) {
   const bool adapted = std::ranges::count(parameters, Part::adapter, &Parameter::part) > 0;
-  const std::string_view norm = module_with(std::ranges::reverse_view(parameters), Part::norm);
+  const std::string_view norm = last_with(parameters, Part::norm);
   return adapted || std::ranges::count(norm, '.') != 1 ? std::string_view() : norm;
 }
 
@@ -38,11 +41,10 @@ std::size_t blocks_of(const Parameters& parameters) {
 
 /// fsdp2_prepare_model: where the head is the embedding, that is of the norm's unit.
 void carve(const Parameters& parameters, ShardUnits kind, Units& out) {
-  const std::string_view embedding = module_with(parameters, Part::embedding);
-  const std::string_view head = module_with(parameters, Part::head);
-  const std::string_view norm = kind == ShardUnits::torchtitan
-                                    ? module_with(std::ranges::reverse_view(parameters), Part::norm)
-                                    : final_norm(parameters);
+  const std::string_view embedding = first_with(parameters, Part::embedding);
+  const std::string_view head = first_with(parameters, Part::head);
+  const std::string_view norm =
+      kind == ShardUnits::torchtitan ? last_with(parameters, Part::norm) : final_norm(parameters);
   const std::size_t last = blocks_of(parameters) + 2;
   out.tail = last;
   out.of_site = {head.empty() ? last : last - 1, norm.empty() ? 0 : last, last};
@@ -69,8 +71,8 @@ void part_adapters(const Parameters& parameters, Units& out) {
 
 /// The embedding is a unit where the config says that the head is another.
 void part_embedding(const Parameters& parameters, Units& out) {
-  if (module_with(parameters, Part::head).empty()) return;
-  const std::string_view embedding = module_with(parameters, Part::embedding);
+  if (first_with(parameters, Part::head).empty()) return;
+  const std::string_view embedding = first_with(parameters, Part::embedding);
   const std::size_t number = *std::ranges::max_element(out.of_parameter) + 1;
   out.of_site[static_cast<std::size_t>(Site::embedding)] = number;
   for (std::size_t i = 0; i < parameters.size(); ++i) {

@@ -41,7 +41,8 @@ class Dice {
 
 AdviceQuestion random_question(Dice& dice) {
   static const Architecture model = example::architecture(example::llama());
-  TrainingPlan p = example::plan(dice.pick({1, 2, 3, 4, 6}), dice.pick({64, 300, 1024}));
+  const auto length = dice.pick({64, 300, 1024});  // one after the other: the order of arguments is each compiler's own
+  TrainingPlan p = example::plan(dice.pick({1, 2, 3, 4, 6}), length);
   p.precision.weights_dtype.value = dice.pick({WeightsDType::fp32, WeightsDType::bf16});
   p.kernels.attention.value = dice.pick({Attention::eager, Attention::sdpa});
   p.optimizer.name.value = dice.pick<std::string>({"adamw_foreach", "adamw_fused", "adamw_8bit", "adafactor"});
@@ -205,6 +206,13 @@ TEST(Walk, StepsEndInWhatWasFound) {
   }
 }
 
+// None of these is taken more often than in `all`: a batch halved twice may stand for two other fixes.
+bool is_within(const std::vector<Taken>& some, const std::vector<Taken>& all) {
+  return std::ranges::all_of(some, [&](const Taken& one) {
+    return std::ranges::any_of(all, [&](const Taken& other) { return other.id == one.id && other.times >= one.times; });
+  });
+}
+
 // Of a search that gives up at once: another way to a set that fits, each of whose fixes it needs.
 TEST(Walk, GoesDownWhereTheSearchGivesUp) {
   Dice dice(8);
@@ -238,7 +246,8 @@ TEST(Walk, GoesDownWhereTheSearchGivesUp) {
       if (taken.times == 1 && !less.allow.empty()) {
         less.most_sets = 5'000;
         const Result<Advice> without = find_advice(less, ladder());
-        EXPECT_FALSE(without && without->found) << i << ": it fits without " << taken.id;
+        EXPECT_FALSE(without && without->found && is_within(without->found->fixes, advice->found->fixes))
+            << i << ": it fits without " << taken.id;
       }
     }
   }

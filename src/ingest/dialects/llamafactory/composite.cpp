@@ -100,8 +100,7 @@ std::vector<std::string> frozen_parts(bool tower, bool projector) {
     if (projector) add(parts.projector, out);
   }
   std::ranges::sort(out);
-  const auto rest = std::ranges::unique(out);
-  out.erase(rest.begin(), rest.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
