@@ -12,7 +12,7 @@ import sys
 import tempfile
 import warnings
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from oomplan._errors import ConfigError, OomplanError, Undecided, UsageError
@@ -31,18 +31,17 @@ LORA_KEYS = {
     "use_rslora": "use_rslora",
     "use_dora": "use_dora",
 }
-# Those that change no tensor's size: names, numbers within an op, how a checkpoint is read.
-LORA_WITHOUT_EFFECT = {
+# Those of any adapter's config that change no tensor's size: names, numbers within an op, how a checkpoint is read.
+WITHOUT_EFFECT = {
+    "alpha",
     "alpha_pattern",
-    "arrow_config",
     "auto_mapping",
     "base_model_name_or_path",
     "fan_in_fan_out",
     "inference_mode",
-    "megatron_core",
+    "init_weights",
     "peft_type",
     "peft_version",
-    "qalora_group_size",
     "revision",
     "task_type",
 }
@@ -225,11 +224,13 @@ def _of_arguments(arguments: Any, said: Said) -> Held:
         keys["model_name_or_path"] = os.fspath(said.model)
     if dtype is not None:
         keys["dtype"] = plain(dtype)
+    settings = []
     if peft is not None:
-        keys |= lora_keys(peft)
+        keys |= adapter_keys(peft)
+        settings = [f"--set={setting}" for setting in adapter_settings(peft)]
     if quantization is not None:
         keys |= bnb_keys(quantization, keys.get("dtype"))
-    options = [f"--trainer={trainer_of(arguments)}", "--dialect=hf", *_versions(arguments)]
+    options = [f"--trainer={trainer_of(arguments)}", "--dialect=hf", *_versions(arguments), *settings]
     return Held("-", _json(keys), options, files)
 
 
@@ -239,25 +240,54 @@ def _unmodelled(what: str) -> Undecided:
     return Undecided(f"error: {message} [python/unmodelled]", [{**found, "file": None, "hint": None}])
 
 
-def lora_keys(config: Any) -> dict[str, Any]:
-    """A LoraConfig as TRL's ModelConfig says it. Raises Undecided for what changes memory and no key says."""
+def adapter_keys(config: Any) -> dict[str, Any]:
+    """peft's config as TRL's ModelConfig says it. Raises Undecided for what changes memory and no key says."""
     said = plain(config.to_dict())
-    if said.get("peft_type", "LORA") != "LORA":
-        raise _unmodelled(f"peft's {said['peft_type']}")
+    kind = said.get("peft_type", "LORA")
+    if kind not in ADAPTERS:
+        raise _unmodelled(f"peft's {kind}")
+    own = ADAPTERS[kind]
     out: dict[str, Any] = {"use_peft": True}
     for name, value in said.items():
-        if name in LORA_KEYS:
-            if value not in (None, [], False):
-                out[LORA_KEYS[name]] = _one_target(value) if name == "target_modules" else value
-        elif name == "init_lora_weights":
-            if value not in (True, False, "gaussian", "orthogonal"):
-                raise _unmodelled(f"LoraConfig.{name}={value!r}")
-        elif name == "bias":
-            if value != "none":
-                raise _unmodelled(f"LoraConfig.{name}={value!r}")
-        elif name not in LORA_WITHOUT_EFFECT and value not in (None, False, [], {}):
-            raise _unmodelled(f"LoraConfig.{name}={value!r}")
+        if name in own.keys:
+            if value not in (None, []) and (name != "r" or value):
+                out[own.keys[name]] = _one_target(value) if name == "target_modules" else value
+        elif name in own.facts or name in WITHOUT_EFFECT or name in own.without_effect:
+            continue
+        elif value != own.played[name] if name in own.played else value not in (None, False, [], {}, "none"):
+            raise _unmodelled(f"{type(config).__name__}.{name}={value!r}")
+    if "r" not in own.keys or not said.get("r"):
+        out["lora_r"] = 1  # It has none; a script's config is asked for one.
     return out
+
+
+def adapter_settings(config: Any) -> list[str]:
+    """What no key of TRL's says of it, as --set takes it."""
+    said = plain(config.to_dict())
+    kind = said.get("peft_type", "LORA")
+    out = [] if kind == "LORA" else [f"plan.adapter={kind.lower()}"]
+    for name, write in ADAPTERS[kind].facts.items():
+        if name in said:
+            out += write(f"{type(config).__name__}.{name}", said[name])
+    return out
+
+
+def _init_of(name: str, value: Any) -> list[str]:
+    if value in (True, False, "gaussian", "orthogonal"):
+        return []
+    if value == "olora" or isinstance(value, str) and re.fullmatch(r"pissa_niter_\d+", value):
+        return [f"plan.lora_init={'olora' if value == 'olora' else 'pissa_niter'}"]
+    raise _unmodelled(f"{name}={value!r}")
+
+
+def _feedforward_of(name: str, value: Any) -> list[str]:
+    if not isinstance(value, list):  # peft's own choice for the model, or an expression
+        raise _unmodelled(f"{name}={value!r}")
+    return [f"plan.ia3_feedforward={json.dumps(value)}"]
+
+
+def _block_of(_: str, value: Any) -> list[str]:
+    return [f"plan.oft_block_size={value}"]
 
 
 def _one_target(targets: Any) -> Any:
@@ -265,6 +295,42 @@ def _one_target(targets: Any) -> Any:
     if isinstance(targets, list) and len(targets) == 1 and targets[0] != "all-linear":
         return [r"(.*\.)?" + re.escape(targets[0])]
     return [targets] if isinstance(targets, str) else targets
+
+
+class Adapter(NamedTuple):
+    """How a config of peft's is said."""
+
+    keys: Mapping[str, str]  # by keys of TRL's ModelConfig
+    facts: Mapping[str, Callable[[str, Any], list[str]]] = {}  # by facts
+    played: Mapping[str, Any] = {}  # The one value that is played of those that are not nothing.
+    without_effect: frozenset[str] = frozenset()
+
+
+RANKED = {"r": "lora_r", "target_modules": "lora_target_modules", "modules_to_save": "lora_modules_to_save"}
+ADAPTERS = {
+    "LORA": Adapter(
+        LORA_KEYS,
+        {"init_lora_weights": _init_of},
+        without_effect=frozenset({"arrow_config", "megatron_core", "qalora_group_size"}),
+    ),
+    "IA3": Adapter(
+        {"target_modules": "lora_target_modules", "modules_to_save": "lora_modules_to_save"},
+        {"feedforward_modules": _feedforward_of},
+        without_effect=frozenset({"init_ia3_weights"}),
+    ),
+    "VERA": Adapter(
+        RANKED | {"vera_dropout": "lora_dropout"},
+        without_effect=frozenset({"d_initial", "projection_prng_key", "save_projection"}),
+    ),
+    "OFT": Adapter(
+        RANKED,
+        {"oft_block_size": _block_of},
+        {"use_cayley_neumann": True, "num_cayley_neumann_terms": 5},
+        frozenset({"eps"}),
+    ),
+    "LOHA": Adapter(RANKED),
+    "LOKR": Adapter(RANKED, played={"decompose_factor": -1}),
+}
 
 
 def bnb_keys(config: Any, dtype: Any) -> dict[str, Any]:

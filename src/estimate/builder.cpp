@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "adapter_checks.hpp"
 #include "loading.hpp"
 #include "play.hpp"
 #include "repetition.hpp"
@@ -170,11 +171,11 @@ std::vector<std::string> Builder::unmatched_parts() const {
 bool Builder::unfrozen(const std::string& name) {
   if (!facts.frozen.empty() && in_layers(NamedFrozen{facts}, path(name))) return false;
   if (facts.trained_layers != 0 && in_trained_layer(name)) return true;
-  if (facts.trained.empty()) return facts.trained_layers == 0 && !facts.lora;
-  const std::string full = (facts.lora ? "base_model.model." : "") + path(name);
+  if (facts.trained.empty()) return facts.trained_layers == 0 && !facts.adapts;
+  const std::string full = (facts.adapts ? "base_model.model." : "") + path(name);
   const bool any = std::ranges::any_of(
       facts.trained, [&](const Pattern& pattern) { return matched(pattern, false, full, facts.trained_at); });
-  if (any && facts.lora && problems.empty()) problems.push_back(of_some_layers(full, facts.trained_at));
+  if (any && facts.adapts && problems.empty()) problems.push_back(of_some_layers(full, facts.trained_at));
   return any;
 }
 
@@ -221,7 +222,7 @@ bool Builder::quantized(const std::string& name) {
 bool Builder::parameter_targeted(const std::string& name) {
   const std::string full = path(name);
   const auto is_it = [&](const std::string& target) { return full == target || full.ends_with("." + target); };
-  return facts.lora && std::ranges::any_of(facts.target_parameters, is_it);
+  return facts.kind == Adapter::lora && std::ranges::any_of(facts.target_parameters, is_it);
 }
 
 std::vector<std::string> Builder::unmatched_targets() const {
@@ -233,10 +234,10 @@ std::vector<std::string> Builder::unmatched_targets() const {
 }
 
 void Builder::play_no_adapter(const std::string& name, std::string_view what) {
-  if (!facts.lora || !targeted(name, false)) return;
+  if (!facts.adapts || !targeted(name, false)) return;
   Diagnostic d;
   d.code = "estimate/unmodelled";
-  d.message = fmt::format("LoRA on {} ({}) is not modelled yet", what, path(name));
+  d.message = fmt::format("{} on {} ({}) is not modelled yet", title_of(facts.kind), what, path(name));
   d.where = facts.lora_targets_at;
   problems.push_back(std::move(d));
 }
@@ -259,6 +260,12 @@ Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes, DType
   of_adapters_.insert(parameters.back().held->storage);
   of_adapters_.insert(p->storage);
   return p;
+}
+
+Tensor Builder::while_adapting(const Dims& sizes, DType dtype, const char* op) {
+  Tensor out = torch.empty(sizes, dtype, op);
+  of_adapters_.insert(out->storage);
+  return out;
 }
 
 Tensor Builder::saved_copy(const std::string& name, const std::string& weight, const Dims& sizes, Part part) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "adapter_checks.hpp"
 #include "expert_targets.hpp"
 #include "facts.hpp"
 #include "head_checks.hpp"
@@ -67,9 +68,11 @@ void check_sizes(const TrainingPlan& plan, Diagnostics& errors) {
   if (plan.model.labels.value > most_labels) {
     errors.push_back(too_large(fmt::format("{} labels make", plan.model.labels.value), plan.model.labels.origin));
   }
-  if (plan.adapter.kind.value == Adapter::lora && plan.adapter.rank.value > highest_rank) {
-    errors.push_back(
-        too_large(fmt::format("a LoRA rank of {} makes", plan.adapter.rank.value), plan.adapter.rank.origin));
+  for (const Setting<std::int64_t>* size : {&plan.adapter.rank, &plan.adapter.block}) {
+    if (plan.adapter.kind.value == Adapter::none || size->value <= highest_rank) continue;
+    const std::string_view of = size == &plan.adapter.rank ? "rank" : "block size";
+    errors.push_back(too_large(fmt::format("a {} {} of {} makes", title_of(plan.adapter.kind.value), of, size->value),
+                               size->origin));
   }
 }
 
@@ -383,6 +386,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_weights(plan, architecture, errors);
   check_vocabulary(plan, architecture, errors);
   check_own_models(plan, architecture, errors);
+  check_adapter(plan, architecture, errors);
   check_targets(plan, architecture, errors);
   check_lora_layers(plan, architecture, errors);
   if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "adapter_checks.hpp"
 #include "curve.hpp"
 #include "facts.hpp"
 #include "groups.hpp"
@@ -89,7 +90,7 @@ Diagnostics count_whole(const TrainingPlan& plan, const Architecture& architectu
 }
 
 /// The rank that holds `shard`; none: the one that holds the most.
-Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::optional<std::int64_t> shard = {}) {
+Result<Played> play_any(const TrainingPlan& plan, const Architecture& newest, std::optional<std::int64_t> shard) {
   const Architecture architecture = as_run(newest, plan.framework);
   const Result<Facts> facts = resolve(plan, architecture);
   if (!facts) return facts.errors();
@@ -109,6 +110,14 @@ Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::o
   }
   worst->whole = std::move(whole);
   return std::move(*worst);
+}
+
+Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::optional<std::int64_t> shard = {}) {
+  Result<Played> played = play_any(plan, newest, shard);
+  if (!played || plan.adapter.init.value == AdapterInit::plain) return played;
+  const bool while_loading = highest_of(Peaks(played->timeline)).phase == Phase::load;
+  if (Diagnostics errors = check_init(plan, while_loading); !errors.empty()) return errors;
+  return played;
 }
 
 PhasePeak phase_peak(const Peaks& peaks, const Peak& peak) {

@@ -64,12 +64,16 @@ struct Facts {
   bool source_padded = false;      ///< Where a decoder plays: its encoder's rows are padded.
   DType weights = DType::fp32;     ///< Of the base model, and of what a quantised one keeps unquantised.
   std::optional<DType> autocast{};
-  bool lora = false;
+  bool adapts = false;  ///< There is an adapter of `kind`.
+  Adapter kind = Adapter::none;
   std::int64_t lora_rank = 0;
   double lora_dropout = 0.0;
   bool dora = false;
-  DType adapter = DType::fp32;            ///< Over a layer that is not quantised.
-  DType quantized_adapter = DType::fp32;  ///< Over one that is.
+  AdapterInit init = AdapterInit::plain;
+  std::vector<std::string> feedforward{};  ///< As AdapterFacts has it.
+  std::int64_t block = 0;                  ///< The same.
+  DType adapter = DType::fp32;             ///< Over a layer that is not quantised.
+  DType quantized_adapter = DType::fp32;   ///< Over one that is.
   std::vector<std::string> lora_targets{};
   bool adapts_embeddings = false;           ///< Where the loop asks the embedding for a gradient once peft is done.
   std::vector<std::int64_t> lora_layers{};  ///< Empty: all, and what stands in none.

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "modules/linear_adapter.hpp"
 #include "play.hpp"
 
 namespace oomplan::estimator {
@@ -191,6 +192,7 @@ void Builder::finish_loading() {
   upcast();
   events.insert(events.end(), adapters.begin(), adapters.end());
   events.insert(events.end(), copies.begin(), copies.end());
+  make_vera_shared(*this);
   raise_trained();
   // trl 0.15 to 0.28: trainer/utils.py, peft_module_casting_to_bf16.
   if (!facts.kbit_upcast || !facts.fp32_while_loading) return;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "adapter_checks.hpp"
 #include "oomplan/core/text.hpp"
 #include "op_names.hpp"
 
@@ -87,7 +88,8 @@ Diagnostic no_target(const Facts& facts, const Builder& builder) {
   d.code = "estimate/no-target";
   std::string targets;
   for (const std::string& target : facts.lora_targets) targets += (targets.empty() ? "" : ", ") + target;
-  d.message = fmt::format("no module of {} is one of the LoRA targets {}", builder.architecture.source, targets);
+  d.message = fmt::format("no module of {} is one of the {} targets {}", builder.architecture.source,
+                          title_of(facts.kind), targets);
   d.where = facts.lora_targets_at;
   return d;
 }
@@ -273,7 +275,7 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   model.last_norm = last_norm_of(architecture.tail);
   if (!architecture.head.op.empty()) make_head(architecture.head, builder, model);
   if (facts.has_values) make_values(architecture.head, builder, model);
-  if (facts.lora && builder.trained == 0 && facts.trained.empty() && builder.problems.empty())
+  if (facts.adapts && builder.trained == 0 && facts.trained.empty() && builder.problems.empty())
     builder.problems.push_back(no_target(facts, builder));
   // Without enable_input_require_grads nothing asks for a gradient, and backward() raises.
   const bool raises = !facts.frozen.empty() || (!facts.trained.empty() && !facts.input_grads);
@@ -284,7 +286,7 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   for (const std::string& name : builder.unsaved_modules()) builder.problems.push_back(not_saved(facts, builder, name));
   if (!builder.problems.empty()) return std::move(builder.problems);
   builder.finish_loading();
-  if (facts.lora) model.unmatched_targets = builder.unmatched_targets();
+  if (facts.adapts) model.unmatched_targets = builder.unmatched_targets();
   model.scans = builder.scans;
   model.remembers = builder.remembers;
   model.parameters = std::move(builder.parameters);

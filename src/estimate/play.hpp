@@ -105,6 +105,7 @@ struct Seen {
 };
 
 class AltUpRouter;
+struct VeraShared;
 
 /// The variables of Gemma 3n's model and layers, which have several copies of the residual stream.
 struct Streams {
@@ -212,8 +213,10 @@ class Builder {
   /// The copy of the module `name`'s weight, where modules_to_save names that module (peft/utils/other.py:
   /// ModulesToSaveWrapper); else empty.
   Tensor saved_copy(const std::string& name, const std::string& weight, const Dims& sizes, Part part);
-  /// A weight of an adapter.
+  /// A weight of an adapter; its parameter is called `name`, but for LoRA's, which are modules' weights.
   Tensor adapter_weight(const std::string& name, const Dims& sizes, DType dtype);
+  /// What is on the device while peft adds an adapter.
+  Tensor while_adapting(const Dims& sizes, DType dtype, const char* op);
   /// A storage of a quantised weight: no gradient, and one module attribute among others.
   Tensor quantized_storage(const Dims& sizes, DType dtype);
   /// The bytes of a 4-bit weight, of which ranks may each hold some.
@@ -271,6 +274,7 @@ class Builder {
   Parameters parameters{};           ///< All, in order; tied ones once.
   std::vector<std::string> modules{};  ///< Names, for Recorder's module ids.
   Tensor embedding_weight{};           ///< For a tied head.
+  std::shared_ptr<VeraShared> vera{};  ///< Of VeRA, what all layers share, once one is adapted.
   std::int64_t total = 0;
   std::int64_t trained = 0;
   bool scans = false;        ///< An op plays transformers' own code for what packages of kernels have too.

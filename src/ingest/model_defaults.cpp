@@ -234,7 +234,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   if (std::optional<Diagnostic> refused = refused_teacher(plan, model)) return *std::move(refused);
   resolve_zero(plan, model);
   auto& targets = plan.adapter.targets;
-  if (plan.adapter.kind.value == Adapter::none || targets.value != std::vector<std::string>{"peft-default"})
+  if (plan.adapter.kind.value != Adapter::lora || targets.value != std::vector<std::string>{"peft-default"})
     return plan;
   const ingestion::Stack& peft = ingestion::stack_of("peft-0.21");
   const std::vector<std::string>* found = targets_by_type(peft, model.model_type);

@@ -26,6 +26,10 @@ inline Said count_where(bool here, std::int64_t value) { return here ? Said(writ
 inline Said word_where(bool here, std::string_view word) { return here ? Said(std::string(word)) : std::nullopt; }
 
 inline bool adapts(const TrainingPlan& plan) { return plan.adapter.kind.value != Adapter::none; }
+/// Keys that are made for LoRA say no other adapter.
+inline bool says_adapter(const TrainingPlan& plan) {
+  return plan.adapter.kind.value == Adapter::none || plan.adapter.kind.value == Adapter::lora;
+}
 inline bool is_int8(const TrainingPlan& plan) { return plan.quantization.kind.value == Quantization::int8; }
 inline bool is_4bit(const TrainingPlan& plan) {
   return plan.quantization.kind.value != Quantization::none && !is_int8(plan);

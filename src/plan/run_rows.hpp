@@ -124,7 +124,7 @@ inline constexpr std::array run_rows{
                                  {},
                                  [](const Plan& plan) { return plan.precision.backward_in_autocast.value; }}),
     fact<&Plan::adapter, &AdapterFacts::kind, as::adapter>(
-        "adapter", {"what is trained: all weights, or LoRA on frozen ones",
+        "adapter", {"what is trained: all weights, or an adapter of peft's on frozen ones",
                     {{{weights, 2}, {optimizer, 2}, {gradients, 1}, {paged, 2}}}}),
     fact<&Plan::batch, &BatchFacts::lengths, as::lengths>(
         "lengths",
@@ -189,12 +189,17 @@ inline constexpr std::array run_rows{
                        "(`reverse`: 1), or of both from their mixture (`mixed`)",
                        {},
                        distils}),
-    fact<&Plan::adapter, &AdapterFacts::rank, as::positive>("lora_rank", {"the rank of LoRA's matrices", {}, adapts}),
+    fact<&Plan::adapter, &AdapterFacts::rank, as::positive>(
+        "lora_rank",
+        {"the rank of the adapter's matrices; of OFT, where `oft_block_size` is 0, how many blocks there are",
+         {},
+         adapts}),
     fact<&Plan::adapter, &AdapterFacts::targets, as::names>(
-        "lora_targets", {"the modules that carry LoRA (`q_proj`); `all-linear` for every linear module but the head; "
-                         "`peft-default` for peft's own choice for the model",
-                         {},
-                         adapts}),
+        "lora_targets",
+        {"the modules that carry the adapter (`q_proj`); `all-linear` for every linear module but the head; "
+         "`peft-default` for peft's own choice for the model",
+         {},
+         adapts}),
     fact<&Plan::adapter, &AdapterFacts::layers, as::numbers>(
         "lora_layers",
         {"the numbers of the layers that carry LoRA, from 0 on, as peft's `layers_to_transform`; none: all",
@@ -215,15 +220,30 @@ inline constexpr std::array run_rows{
         "dora", {"LoRA with a trained magnitude for each row of a weight (DoRA)",
                  {{{activations, 5}}},
                  [](const Plan& plan) { return adapts(plan) && plan.adapter.dora.value; }}),
+    fact<&Plan::adapter, &AdapterFacts::init, as::adapter_init>(
+        "lora_init",
+        {"what LoRA's first values are made of: no weight (`plain`), or a decomposition of each base weight "
+         "(`pissa_niter`: PiSSA's randomised SVD; `olora`)",
+         {},
+         [](const Plan& plan) { return adapts(plan) && plan.adapter.init.value != AdapterInit::plain; }}),
+    fact<&Plan::adapter, &AdapterFacts::feedforward, as::names>(
+        "ia3_feedforward", {"of IA³'s targets, those whose input is scaled in place of their output, as peft's "
+                            "`feedforward_modules`",
+                            {},
+                            [](const Plan& plan) { return plan.adapter.kind.value == Adapter::ia3; }}),
+    fact<&Plan::adapter, &AdapterFacts::block, as::count>(
+        "oft_block_size", {"the width of OFT's blocks; 0: `lora_rank` says how many blocks there are",
+                           {},
+                           [](const Plan& plan) { return plan.adapter.kind.value == Adapter::oft; }}),
     fact<&Plan::adapter, &AdapterFacts::modules_to_save, as::names>(
         "modules_to_save",
         {"the embedding, the head, or both (`lm_head`): trained whole beside the adapter, as copies",
          {{{weights, 5}, {gradients, 5}, {optimizer, 5}}},
          [](const Plan& plan) { return adapts(plan) && !plan.adapter.modules_to_save.value.empty(); }}),
     fact<&Plan::adapter, &AdapterFacts::dropout, as::fraction>(
-        "lora_dropout", {"dropout on what LoRA's matrices are given", {}, adapts}),
-    fact<&Plan::adapter, &AdapterFacts::dtype, as::adapter_dtype>("adapter_dtype",
-                                                                  {"what LoRA's own weights are held in", {}, adapts}),
+        "lora_dropout", {"dropout on what the adapter's matrices are given", {}, adapts}),
+    fact<&Plan::adapter, &AdapterFacts::dtype, as::adapter_dtype>(
+        "adapter_dtype", {"what the adapter's own weights are held in", {}, adapts}),
     fact<&Plan::adapter, &AdapterFacts::input_grads, as::boolean>(
         "adapter_input_gradients",
         {"the embeddings' output is asked for a gradient beside the adapter also without checkpointing",

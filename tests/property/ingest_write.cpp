@@ -157,6 +157,10 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.model.labels.value = plan.model.choices.value = plan.model.vocabulary.value = 0;
   plan.batch.target_length.value = 0;
   plan.adapter.layers.value.clear();
+  if (plan.adapter.kind.value != Adapter::none) plan.adapter.kind.value = Adapter::lora;  // What all of them can say.
+  plan.adapter.init.value = AdapterInit::plain;
+  plan.adapter.feedforward.value.clear();
+  plan.adapter.block.value = 32;
   plan.quantization.dequantized.value = Dequantized::none;
   plan.evaluation.evaluates.value = plan.evaluation.padded.value = false;  // What written keys do not say.
   plan.evaluation.rows.value = plan.evaluation.length.value = 0;

@@ -22,6 +22,7 @@ if MISSING:
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import datasets  # noqa: E402
 import oomplan  # noqa: E402
+import peft  # noqa: E402
 import torch  # noqa: E402
 import transformers  # noqa: E402
 import trl  # noqa: E402
@@ -336,6 +337,7 @@ class Objects(unittest.TestCase):
             "per_device_train_batch_size": 4,
             "use_peft": True,
             "lora_r": 8,
+            "lora_dropout": 0,
             "lora_target_modules": ["q_proj", "v_proj"],
             "dtype": "bfloat16",
             "load_in_4bit": True,
@@ -373,7 +375,46 @@ class Objects(unittest.TestCase):
         file = oomplan.estimate({"model_name_or_path": "Qwen/Qwen3-0.6B"}, trainer="dpo", dialect="hf")
         self.assertEqual(found.peak, file.peak)
 
+    @of_modelled_trl
+    def test_adapters_are_read_by_their_kind(self):
+        def trained(config):
+            alone = oomplan.estimate(self.sft(), model="Qwen/Qwen3-0.6B")
+            return oomplan.estimate(self.sft(), model="Qwen/Qwen3-0.6B", peft=config).parameters - alone.parameters
+
+        targets = ["q_proj", "down_proj"]  # Of 1024 to 2048, and of 3072 to 1024; 28 layers.
+        scaled = peft.IA3Config(target_modules=targets, feedforward_modules=["down_proj"])
+        self.assertEqual(trained(scaled), 28 * (2048 + 3072))
+        self.assertEqual(trained(peft.VeraConfig(r=64, target_modules=targets)), 28 * (2048 + 1024 + 2 * 64))
+        self.assertEqual(trained(peft.OFTConfig(target_modules=targets)), 28 * (32 + 96) * 496)
+        self.assertEqual(trained(peft.OFTConfig(r=8, oft_block_size=0, target_modules=["q_proj"])), 28 * 8 * 128 * 127 // 2)
+        self.assertEqual(trained(peft.LoHaConfig(r=4, target_modules=targets)), 28 * 2 * 4 * (1024 + 2048 + 3072 + 1024))
+        self.assertEqual(trained(peft.LoKrConfig(r=4, target_modules=["q_proj"])), 28 * (32 * 32 + 4 * (64 + 32)))
+
+    @of_modelled_trl
+    def test_initialisations_of_lora_take_no_more_in_a_step(self):
+        def peak(init):
+            config = LoraConfig(target_modules=["q_proj"], init_lora_weights=init)
+            return oomplan.estimate(self.sft(), model="Qwen/Qwen3-0.6B", peft=config).peak
+
+        for init in ("gaussian", "orthogonal", "olora", "pissa_niter_16"):
+            self.assertEqual(peak(init), peak(True))
+        for init in ("pissa", "eva"):
+            with self.assertRaises(oomplan.Undecided):
+                peak(init)
+
     def test_what_no_key_says_is_undecided(self):
+        others = (
+            peft.IA3Config(target_modules=["q_proj"]),
+            peft.VeraConfig(bias="all"),
+            peft.OFTConfig(coft=True),
+            peft.OFTConfig(num_cayley_neumann_terms=4),
+            peft.LoHaConfig(module_dropout=0.1),
+            peft.LoKrConfig(decompose_factor=8),
+            peft.PrefixTuningConfig(num_virtual_tokens=4),
+        )
+        for config in others:
+            with self.assertRaises(oomplan.Undecided):
+                oomplan.estimate(self.sft(), model="Qwen/Qwen3-0.6B", peft=config)
         for config in (LoraConfig(rank_pattern={"q_proj": 2}), LoraConfig(bias="all"), LoraConfig(layers_to_transform=[0])):
             with self.assertRaises(oomplan.Undecided) as caught:
                 oomplan.estimate(self.sft(), model="Qwen/Qwen3-0.6B", peft=config)

@@ -103,7 +103,8 @@ inline constexpr Codec<std::string> trainer{
     },
     write_text, trainer_words.data(), trainer_words.size()};
 inline constexpr auto autocast = choice<Autocast, autocast_names>("one of none, bf16, fp16");
-inline constexpr auto adapter = choice<Adapter, adapter_names>("one of none, lora");
+inline constexpr auto adapter = choice<Adapter, adapter_names>("one of none, lora, ia3, vera, oft, loha, lokr");
+inline constexpr auto adapter_init = choice<AdapterInit, adapter_init_names>("one of plain, pissa_niter, olora");
 inline constexpr auto quantization = choice<Quantization, quantization_names>("one of none, nf4, fp4, int8");
 inline constexpr auto quantized_linear =
     choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear, torchao, lightning");

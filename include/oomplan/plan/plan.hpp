@@ -18,8 +18,15 @@ namespace oomplan {
 enum class Autocast : std::uint8_t { none, bf16, fp16 };
 inline constexpr std::array<std::string_view, 3> autocast_names{"none", "bf16", "fp16"};
 
-enum class Adapter : std::uint8_t { none, lora };
-inline constexpr std::array<std::string_view, 2> adapter_names{"none", "lora"};
+/// peft's methods that change what its targets compute: LoraConfig, IA3Config, VeraConfig, OFTConfig, LoHaConfig,
+/// LoKrConfig.
+enum class Adapter : std::uint8_t { none, lora, ia3, vera, oft, loha, lokr };
+inline constexpr std::array<std::string_view, 7> adapter_names{"none", "lora", "ia3", "vera", "oft", "loha", "lokr"};
+
+/// What LoRA's first values are made of (peft's init_lora_weights). plain: of no weight. pissa_niter: of a randomised
+/// SVD of each base weight. olora: of its QR decomposition.
+enum class AdapterInit : std::uint8_t { plain, pissa_niter, olora };
+inline constexpr std::array<std::string_view, 3> adapter_init_names{"plain", "pissa_niter", "olora"};
 
 /// How frozen linear weights are stored. nf4 and fp4 are bitsandbytes' 4-bit types, of the same size; int8 is its
 /// LLM.int8().
@@ -292,6 +299,9 @@ struct AdapterFacts {
   Setting<AdapterDType> dtype{};
   Setting<bool> input_grads{};  ///< The embeddings' output is asked for a gradient, checkpoints or none.
   Setting<bool> dora{};
+  Setting<AdapterInit> init{};
+  Setting<std::vector<std::string>> feedforward{};      ///< Of IA³'s targets, those whose input is scaled.
+  Setting<std::int64_t> block{};                        ///< The width of OFT's blocks; 0: as many as the rank.
   Setting<std::vector<std::string>> modules_to_save{};  ///< That peft copies and trains beside the adapter ("lm_head").
   friend bool operator==(const AdapterFacts&, const AdapterFacts&) = default;
 };

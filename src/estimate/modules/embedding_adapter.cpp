@@ -6,7 +6,8 @@ namespace oomplan::estimator {
 
 EmbeddingAdapter::EmbeddingAdapter(Builder& builder, const std::string& name, const Dims& sizes) {
   const Facts& f = builder.facts;
-  if (!f.lora || !builder.targeted(name, false)) return;
+  if (f.kind != Adapter::lora) builder.play_no_adapter(name, "an embedding");
+  if (f.kind != Adapter::lora || !builder.targeted(name, false)) return;
   a_ = builder.adapter_weight(name + ".lora_embedding_A", {f.lora_rank, sizes[0]}, f.adapter);
   b_ = builder.adapter_weight(name + ".lora_embedding_B", {sizes[1], f.lora_rank}, f.adapter);
 }

@@ -3,6 +3,7 @@
 #include "modules/dora.hpp"
 #include "modules/fake_quantize.hpp"
 #include "modules/four_bits.hpp"
+#include "modules/lora_init.hpp"
 #include "torch/redistribute.hpp"
 #include "weight_checks.hpp"
 
@@ -54,7 +55,7 @@ Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::
   }
   if (bias) bias_.original = builder.weight(name + ".bias", {out}, Part::bias);
   fake_scale_ = fake(builder);
-  if (builder.facts.lora && builder.targeted(name, true)) adapt(builder, name, in, out);
+  if (builder.facts.adapts && builder.targeted(name, true)) adapt(builder, name, in, out);
 }
 
 Linear Linear::columns(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
@@ -100,7 +101,9 @@ Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, 
   head.weight_.copy = builder.saved_copy(name, "weight", {out, in}, Part::head);
   if (bias) head.bias_.copy = builder.saved_copy(name, "bias", {out}, Part::bias);
   // peft adapts no module that it saves whole (tuners_utils.py: check_target_module_exists).
-  if (!head.weight_.copy && builder.facts.lora && builder.targeted(name, false)) head.adapt(builder, name, in, out);
+  if (head.weight_.copy || !builder.facts.adapts) return head;
+  if (builder.facts.kind != Adapter::lora) builder.play_no_adapter(name, "the head");
+  if (builder.facts.kind == Adapter::lora && builder.targeted(name, false)) head.adapt(builder, name, in, out);
   return head;
 }
 
@@ -126,6 +129,11 @@ Linear Linear::classifier(Builder& builder, const std::string& name, std::int64_
 void Linear::adapt(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out) {
   const Facts& f = builder.facts;
   const DType dtype = quantized() ? f.quantized_adapter : f.adapter;
+  if (f.kind != Adapter::lora) {
+    adapter_ = make_linear_adapter(builder, {name, in, out, dtype});
+    return;
+  }
+  play_lora_init(builder, in, out);
   lora_a_ = builder.adapter_weight(name + ".lora_A", {f.lora_rank, in}, dtype);
   lora_b_ = builder.adapter_weight(name + ".lora_B", {out, f.lora_rank}, dtype);
   if (f.dora) magnitude_ = builder.adapter_weight(name + ".lora_magnitude_vector", {out}, dtype);
@@ -161,7 +169,8 @@ void Linear::quantize(Builder& builder, const std::string& name, std::int64_t in
 Tensor Linear::operator()(Play& play, const Tensor& x) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
-  if (!lora_a_ || play.facts.adapters_off) return base(play, x);
+  if (play.facts.adapters_off || !(lora_a_ || adapter_)) return base(play, x);
+  if (adapter_) return (*adapter_)(play, x, [&](const Tensor& input) { return base(play, input); });
   if (quantized() && play.facts.bitsandbytes && !play.facts.own_lora) return adapted_quantized(play, x);
   // peft/tuners/lora/layer.py: Linear.forward.
   Tensor result = base(play, x);

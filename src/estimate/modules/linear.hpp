@@ -1,9 +1,10 @@
-// torch.nn.Linear and transformers' Conv1D: plain, with a LoRA adapter (peft), with 4-bit or 8-bit weights
+// torch.nn.Linear and transformers' Conv1D: plain, with an adapter (peft), with 4-bit or 8-bit weights
 // (bitsandbytes, torchao), or with both.
 #pragma once
 
 #include <string>
 
+#include "modules/linear_adapter.hpp"
 #include "play.hpp"
 
 namespace oomplan::estimator {
@@ -76,6 +77,7 @@ class Linear {
   Tensor lora_a_{};
   Tensor lora_b_{};
   Tensor magnitude_{};              ///< Of DoRA.
+  LinearAdapterPtr adapter_{};      ///< Another one than LoRA.
   std::int64_t absmax_blocks_ = 0;  ///< Of a 4-bit weight: its blocks of 64.
   Tensor codes_{};                  ///< Of torchao's NF4: what LinearNF4 saves.
   std::int64_t fake_group_ = 0;     ///< Of fake quantization; 0: there is none.

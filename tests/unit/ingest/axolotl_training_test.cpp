@@ -33,6 +33,21 @@ TEST(Axolotl, PreferencesAreThoseOfTheTrlThatItPins) {
   EXPECT_THAT(errors_from(lora + "rl: simpo\nwarmup_ratio: 0.1\n"), ElementsAre(HasSubstr("rl: simpo")));
 }
 
+TEST(Axolotl, LoraMayBeginWithADecomposition) {
+  const std::string lora = full + off + "adapter: lora\nlora_r: 8\nlora_target_linear: true\npeft_init_lora_weights: ";
+  const auto init = [&](const std::string& how) { return plan_from(lora + how).adapter.init.value; };
+  EXPECT_EQ(init("pissa_niter_4\n"), AdapterInit::pissa_niter);
+  EXPECT_EQ(init("olora\n"), AdapterInit::olora);
+  for (const char* how : {"true\n", "false\n", "gaussian\n", "orthogonal\n", "null\n"}) {
+    EXPECT_EQ(init(how), AdapterInit::plain);
+    EXPECT_THAT(features(plan_from(lora + how)), IsEmpty());
+  }
+  for (const char* how : {"pissa\n", "loftq\n", "eva\n", "corda\n"})
+    EXPECT_THAT(features(plan_from(lora + how)), ElementsAre(HasSubstr("initialised in this way")));
+  EXPECT_THAT(features(plan_from(qlora + "peft_init_lora_weights: orthogonal\n")),
+              ElementsAre(HasSubstr("orthogonal LoRA over quantized weights")));
+}
+
 TEST(Axolotl, ModelsOfRewardsHaveAHeadOfTheirOwn) {
   const TrainingPlan plan = plan_from(full + "reward_model: true\nmodel_type: AutoModelForSequenceClassification\n");
   EXPECT_EQ(plan.recipe.kind.value, RecipeKind::reward);

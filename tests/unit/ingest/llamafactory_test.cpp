@@ -345,9 +345,31 @@ TEST(LlamaFactory, GaLoreAndApolloWantAnOptimizerThatIsNamed) {
   }
 }
 
-TEST(LlamaFactory, OftOnQuantizedWeightsIsUndecidedAndNotRefused) {
-  EXPECT_THAT(features(plan_from(sft + "finetuning_type: oft\nquantization_bit: 4\nbf16: true\n")),
-              ElementsAre("finetuning_type: OFT"));
+TEST(LlamaFactory, OftHasItsBlocksAndLorasTargets) {
+  const std::string oft = sft + "finetuning_type: oft\nlora_target: q_proj\noft_target: v_proj\n";
+  const TrainingPlan plan = plan_from(oft + "quantization_bit: 4\nbf16: true\n");
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_EQ(plan.adapter.kind.value, Adapter::oft);
+  EXPECT_EQ(plan.adapter.block.value, 32);
+  EXPECT_THAT(plan.adapter.targets.value, ElementsAre("q_proj"));
+  const TrainingPlan counted = plan_from(oft + "oft_rank: 16\noft_block_size: 0\n");
+  EXPECT_EQ(counted.adapter.block.value, 0);
+  EXPECT_EQ(counted.adapter.rank.value, 16);
+  EXPECT_THAT(errors_from(oft + "oft_rank: 16\n"), ElementsAre(HasSubstr("takes one of both")));
+  EXPECT_THAT(errors_from(oft + "oft_block_size: 0\n"), ElementsAre(HasSubstr("takes one of oft_block_size")));
+}
+
+TEST(LlamaFactory, PissaIsAnInitialisationOfLora) {
+  const std::string pissa = sft + "pissa_init: true\n";
+  EXPECT_EQ(plan_from(sft).adapter.init.value, AdapterInit::plain);
+  EXPECT_EQ(plan_from(pissa).adapter.init.value, AdapterInit::pissa_niter);
+  EXPECT_THAT(features(plan_from(pissa)), IsEmpty());
+  EXPECT_THAT(features(plan_from(pissa + "pissa_iter: -1\n")), ElementsAre(HasSubstr("an SVD of whole weights")));
+  EXPECT_THAT(features(plan_from(pissa + "pissa_convert: true\n")), ElementsAre(HasSubstr("conversion")));
+  EXPECT_THAT(errors_from(pissa + "quantization_bit: 4\nbf16: true\n"), ElementsAre(HasSubstr("no quantized weights")));
+  const std::string dpo = "model_name_or_path: a\nstage: dpo\ndo_train: true\ntemplate: a\npissa_init: true\n";
+  EXPECT_THAT(errors_from(dpo), ElementsAre(HasSubstr("where a reference is needed")));
+  EXPECT_EQ(plan_from(dpo + "pref_loss: orpo\n").adapter.init.value, AdapterInit::pissa_niter);
 }
 
 TEST(LlamaFactory, TrainsOnlyWhereItIsTold) {

@@ -322,6 +322,16 @@ TEST(Unsloth, WhatIsNotReadIsNotPassedOver) {
               IsEmpty());
 }
 
+TEST(Unsloth, OtherInitialisationsOfLoraAreUndecided) {
+  const auto with = [](const std::string& how) {
+    return features(plan_of(import + load + "m = FastLanguageModel.get_peft_model(m, init_lora_weights = " + how +
+                            ")\n" + trainer()));
+  };
+  EXPECT_THAT(with("True"), IsEmpty());
+  EXPECT_THAT(with("'gaussian'"), IsEmpty());
+  EXPECT_THAT(with("'loftq'"), ElementsAre("get_peft_model.init_lora_weights: LoRA initialised in this way"));
+}
+
 TEST(Unsloth, HowManySequencesArePackedTheDataDecide) {
   EXPECT_THAT(errors_of(all("packing = True")), ElementsAre(HasSubstr("how many sequences are packed into a row")));
   EXPECT_EQ(plan_of(all("packing = True"), {"plan.joined_rows=12"}).batch.joined.value, 12);

@@ -114,6 +114,16 @@ void plan_kernels(const Axolotl& a, const Inputs& inputs, Draft& draft) {
   plan.kernels.lora_mlp = kernel(a.get<bool>("lora_mlp_kernel"), automatic, plan, mlp);
 }
 
+// peft's LoraConfig; what it is else says what it makes of no weight, or is not played (keys.yaml).
+void plan_init(const Inputs& inputs, Setting<AdapterInit>& init) {
+  const auto found = std::ranges::find_if(
+      inputs, [](const Input& input) { return input.key == "peft_init_lora_weights" && is_truthy(*input.value); });
+  if (found == inputs.end()) return;
+  const std::string& how = found->value->text;
+  if (how == "olora") init = {AdapterInit::olora, origin_of(*found)};
+  if (how.starts_with("pissa_niter_")) init = {AdapterInit::pissa_niter, origin_of(*found)};
+}
+
 void check_int8(const Axolotl& a, Draft& draft, const Document& document) {
   const auto eight = a.get<bool>("load_in_8bit");
   if (!is(eight, true)) return;
@@ -152,6 +162,7 @@ void plan_adapter(const Axolotl& a, const Inputs& inputs, Draft& draft, const Do
   if (autocast.value) {
     plan.adapter.dtype = {*autocast.value ? AdapterDType::fp32 : AdapterDType::as_base, autocast.origin};
   }
+  plan_init(inputs, plan.adapter.init);
   plan_targets(a, draft, document);
   check_expression(inputs, draft, document);
   plan_kernels(a, inputs, draft);

@@ -19,7 +19,7 @@ Said bf16(const TrainingPlan& plan) {
 }
 
 Said adapter(const TrainingPlan& plan) {
-  if (!adapts(plan)) return {};
+  if (!adapts(plan) || !says_adapter(plan)) return {};
   return qlora(plan) ? "qlora" : "lora";
 }
 

@@ -103,7 +103,7 @@ constexpr auto table = std::to_array<Saying>({
      [](const TrainingPlan& p) { return length_where(!is_sft(p) && p.batch.padding_mask.value, p); }},
     {"padding_mask", "pad_to_max_length",
      [](const TrainingPlan& p) { return flag_where(!is_sft(p) && p.batch.padding_mask.value, true); }},
-    {"adapter", "use_peft", [](const TrainingPlan& p) { return flag_where(is_sft(p), adapts(p)); }},
+    {"adapter", "use_peft", [](const TrainingPlan& p) { return flag_where(is_sft(p) && says_adapter(p), adapts(p)); }},
     {"lora_targets", "lora_target_modules", targets},
     {"quantization", "load_in_4bit", [](const TrainingPlan& p) { return flag_where(is_sft(p), is_4bit(p)); }},
     {"quantization", "load_in_8bit", [](const TrainingPlan& p) { return flag_where(is_sft(p), is_int8(p)); }},

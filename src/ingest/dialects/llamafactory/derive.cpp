@@ -79,15 +79,15 @@ void plan_ray(const Arguments& args, const Inputs& inputs, TrainingPlan& plan) {
 void plan_method(const Arguments& args, const Inputs& inputs, Draft& draft) {
   constexpr std::array<std::string_view, 4> methods{"lora", "oft", "freeze", "full"};
   draft.plan.precision.trained_to_fp32 = {!args.on("pure_bf16"), own("init_adapter")};
+  const auto decomposes = args.get<bool>("pissa_init");
+  if (is(decomposes, true)) draft.plan.adapter.init = {AdapterInit::pissa_niter, decomposes.origin};
   const std::optional<std::string> method = one_of(args, "finetuning_type", methods, inputs, draft);
   if (!method) return;
   const Origin origin = args.get<std::string>("finetuning_type").origin;
-  const bool adapts = *method == "lora" || *method == "oft";
-  draft.plan.adapter.kind = {adapts ? Adapter::lora : Adapter::none, origin};
-  const auto gap = [&](std::string_view feature) {
-    draft.plan.unmodelled.push_back({std::string(feature), "finetuning_type", origin.where});
-  };
-  if (*method == "oft") gap("OFT");
+  // Of either, lora_target says what is adapted, whatever oft_target is.
+  const Adapter kind = *method == "lora" ? Adapter::lora : *method == "oft" ? Adapter::oft : Adapter::none;
+  draft.plan.adapter.kind = {kind, origin};
+  if (kind == Adapter::oft) give(draft.plan.adapter.rank, args.get<std::int64_t>("oft_rank"));
 }
 
 /// Python's regular expression of names with this in them.

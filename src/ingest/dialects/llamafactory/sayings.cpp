@@ -15,7 +15,8 @@ Said targets(const TrainingPlan& plan) {
 }
 
 Said method(const TrainingPlan& plan) {
-  if (adapts(plan)) return "lora";
+  if (plan.adapter.kind.value == Adapter::oft) return "oft";
+  if (adapts(plan)) return word_where(says_adapter(plan), "lora");
   return plan.recipe.trained_layers.value == 0 ? "full" : "freeze";
 }
 

@@ -305,7 +305,7 @@ std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture&
 bool freezes(const TrainingPlan& plan) { return plan.recipe.trained_layers.value != 0; }
 
 Said method(const TrainingPlan& plan) {
-  if (adapts(plan)) return "lora";
+  if (adapts(plan)) return word_where(says_adapter(plan), "lora");
   return word_where(freezes(plan), "freeze");
 }
 

@@ -25,7 +25,8 @@ Facts full(DType weights = DType::bf16) {
 
 Facts lora(DType adapter = DType::fp32) {
   Facts f = full();
-  f.lora = true;
+  f.adapts = true;
+  f.kind = Adapter::lora;
   f.lora_rank = rank;
   f.lora_targets = {"q_proj"};
   f.adapter = adapter;

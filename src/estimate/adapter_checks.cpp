@@ -1,0 +1,119 @@
+#include "adapter_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "weight_checks.hpp"
+
+namespace oomplan::estimator {
+namespace {
+
+bool asks_for_kernels(const KernelFacts& k) { return k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value; }
+
+/// Whether all linear layers of its blocks are those of attention with rotary embeddings and of a gated MLP.
+bool is_plain(const Architecture& architecture) {
+  constexpr std::array<std::string_view, 5> ops{"keep_residual", "add_residual", "rms_norm", "rotary_attention",
+                                                "gated_mlp"};
+  if (architecture.body.size() != 1 || architecture.body.front().groups != 0) return false;
+  const auto known = [&](const OpSpec& spec) { return std::ranges::count(ops, spec.op) > 0; };
+  const auto all_known = [&](const std::vector<OpSpec>& block) { return std::ranges::all_of(block, known); };
+  return architecture.task == Task::causal_lm && architecture.rows == Rows::tokens &&
+         std::ranges::all_of(architecture.body.front().kinds, all_known);
+}
+
+/// As TRL's SFTTrainer quantizes, where peft has a forward for it, or none of its own is needed.
+bool is_over_4_bits(const TrainingPlan& plan) {
+  constexpr std::array kinds{Adapter::ia3, Adapter::vera, Adapter::oft};
+  const QuantizationFacts& q = plan.quantization;
+  const bool four = q.kind.value == Quantization::nf4 || q.kind.value == Quantization::fp4;
+  return four && q.linear.value == QuantizedLinear::bitsandbytes && plan.framework.starts_with("trl ") &&
+         std::ranges::count(kinds, plan.adapter.kind.value) > 0;
+}
+
+/// What other kinds than LoRA were held against runs of: SFT by TRL, and transformers' Trainer, on one GPU.
+void check_kind(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const AdapterFacts& adapter = plan.adapter;
+  const std::string title(title_of(adapter.kind.value));
+  const auto cannot = [&](bool holds, const std::string& what, const Origin& origin) {
+    if (holds) errors.push_back(unmodelled(title + " " + what + " is not modelled yet", origin));
+  };
+  const std::string& by = plan.framework;
+  const bool of_trainer = by.starts_with("trl 1.16.") || by.starts_with("transformers ");
+  const bool of_peft_0_21 = of_trainer && by.find("transformers 5.23.") != std::string::npos;
+  // LLaMA-Factory's one beside LoRA: peft's code of it has been the same since 0.18.1, and all else is as with LoRA.
+  const bool by_llamafactory = by.starts_with("llamafactory ") && adapter.kind.value == Adapter::oft;
+  const bool known = by.empty() || of_peft_0_21 || by_llamafactory;
+  cannot(!known, "by " + by, adapter.kind.origin);
+  cannot(plan.recipe.kind.value != RecipeKind::supervised, "in " + std::string(name_of(plan.recipe.kind.value)),
+         plan.recipe.kind.origin);
+  cannot(plan.mesh.sharding.value != Sharding::none, "of a model on several ranks", plan.mesh.sharding.origin);
+  cannot(plan.mesh.tensor_parallel.value > 1 || is_pipelined(plan.mesh), "of a model in parts", adapter.kind.origin);
+  const bool quantized = plan.quantization.kind.value != Quantization::none;
+  cannot(quantized && !is_over_4_bits(plan), "over weights quantized so", plan.quantization.kind.origin);
+  cannot(!is_plain(architecture), "of " + architecture.model_type, adapter.kind.origin);
+  cannot(!adapter.target_parameters.value.empty(), "on parameters", adapter.target_parameters.origin);
+  cannot(!adapter.modules_to_save.value.empty(), "beside modules_to_save", adapter.modules_to_save.origin);
+  cannot(!adapter.layers.value.empty(), "on some layers", adapter.layers.origin);
+  cannot(!quantized && adapter.dtype.value != AdapterDType::fp32, "with weights in another type than fp32",
+         adapter.dtype.origin);
+  cannot(adapter.dora.value, "with DoRA", adapter.dora.origin);
+  const bool freezes = !plan.recipe.frozen.value.empty() && !by_llamafactory;  // Parts that models of text lack.
+  cannot(!plan.recipe.trained.value.empty() || freezes, "with parameters named by hand", plan.recipe.trained.origin);
+  cannot(asks_for_kernels(plan.kernels), "in fused LoRA kernels", plan.kernels.lora_mlp.origin);
+  cannot(has_liger_layers(plan.kernels), "beside Liger's kernels", plan.kernels.liger_rms_norm.origin);
+  cannot(plan.checkpointing.offload.value != Offload::none, "with activation offloading",
+         plan.checkpointing.offload.origin);
+  cannot(plan.optimizer.in_backward.value, "with an optimizer that steps in backward",
+         plan.optimizer.in_backward.origin);
+  cannot(adapter.targets.value == std::vector<std::string>{"peft-default"}, "on the modules that peft chooses",
+         adapter.targets.origin);
+}
+
+/// Initialisations that decompose weights leave LoRA as it is once they are done.
+void check_decomposition(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const AdapterFacts& adapter = plan.adapter;
+  const auto cannot = [&](bool holds, const std::string& what) {
+    if (!holds) return;
+    const std::string_view name = adapter_init_names[static_cast<std::size_t>(adapter.init.value)];
+    errors.push_back(unmodelled(fmt::format("{} {} is not modelled yet", name, what), adapter.init.origin));
+  };
+  constexpr std::int64_t highest_rank_shown = 256;  // What is made of so many vectors is small beside a weight.
+  cannot(adapter.kind.value != Adapter::lora, "of another adapter than LoRA");
+  cannot(adapter.rank.value > highest_rank_shown, fmt::format("of a rank above {}", highest_rank_shown));
+  cannot(plan.quantization.kind.value != Quantization::none, "over quantized weights");
+  cannot(plan.mesh.sharding.value != Sharding::none, "of a model on several ranks");
+  cannot(plan.mesh.tensor_parallel.value > 1 || is_pipelined(plan.mesh), "of a model in parts");
+  cannot(plan.kernels.unsloth.value != UnslothLayers::none, "by Unsloth");
+  cannot(adapter.dora.value, "with DoRA");
+  cannot(!architecture.expert_names.empty() || !adapter.target_parameters.value.empty(), "on experts' parameters");
+}
+
+}  // namespace
+
+std::string_view title_of(Adapter kind) {
+  constexpr std::array<std::string_view, adapter_names.size()> titles{"no adapter", "LoRA", "IA³", "VeRA",
+                                                                      "OFT",        "LoHa", "LoKr"};
+  return titles.at(static_cast<std::size_t>(kind));
+}
+
+void check_adapter(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const Adapter kind = plan.adapter.kind.value;
+  if (kind == Adapter::none) return;
+  if (kind != Adapter::lora) check_kind(plan, architecture, errors);
+  if (plan.adapter.init.value != AdapterInit::plain) check_decomposition(plan, architecture, errors);
+}
+
+Diagnostics check_init(const TrainingPlan& plan, bool while_loading) {
+  const AdapterFacts& adapter = plan.adapter;
+  if (adapter.kind.value == Adapter::none || adapter.init.value == AdapterInit::plain || !while_loading) return {};
+  const std::string_view name = adapter_init_names[static_cast<std::size_t>(adapter.init.value)];
+  return {unmodelled(fmt::format("{} takes more than a step does if the model is on the GPU by then, and what cuSOLVER "
+                                 "takes is not modelled yet",
+                                 name),
+                     adapter.init.origin)};
+}
+
+}  // namespace oomplan::estimator
