@@ -47,11 +47,15 @@ void check_kind(const TrainingPlan& plan, const Architecture& architecture, Diag
   const bool by_llamafactory = by.starts_with("llamafactory ") && adapter.kind.value == Adapter::oft;
   const bool known = by.empty() || of_peft_0_21 || by_llamafactory;
   cannot(!known, "by " + by, adapter.kind.origin);
-  cannot(plan.recipe.kind.value != RecipeKind::supervised, "in " + std::string(name_of(plan.recipe.kind.value)),
-         plan.recipe.kind.origin);
-  cannot(plan.mesh.sharding.value != Sharding::none, "of a model on several ranks", plan.mesh.sharding.origin);
-  cannot(plan.mesh.tensor_parallel.value > 1 || is_pipelined(plan.mesh), "of a model in parts", adapter.kind.origin);
+  const RecipeKind recipe = plan.recipe.kind.value;
   const bool quantized = plan.quantization.kind.value != Quantization::none;
+  const bool compared = recipe == RecipeKind::dpo && by.starts_with("trl ");
+  cannot(recipe != RecipeKind::supervised && !compared, "in " + std::string(name_of(recipe)), plan.recipe.kind.origin);
+  const bool replicated =
+      plan.mesh.sharding.value == Sharding::ddp && by.starts_with("trl ") && !compared && !quantized;
+  cannot(plan.mesh.sharding.value != Sharding::none && !replicated, "of a model on several ranks so",
+         plan.mesh.sharding.origin);
+  cannot(plan.mesh.tensor_parallel.value > 1 || is_pipelined(plan.mesh), "of a model in parts", adapter.kind.origin);
   cannot(quantized && !is_over_4_bits(plan), "over weights quantized so", plan.quantization.kind.origin);
   cannot(!is_plain(architecture), "of " + architecture.model_type, adapter.kind.origin);
   cannot(!adapter.target_parameters.value.empty(), "on parameters", adapter.target_parameters.origin);
@@ -63,7 +67,8 @@ void check_kind(const TrainingPlan& plan, const Architecture& architecture, Diag
   const bool freezes = !plan.recipe.frozen.value.empty() && !by_llamafactory;  // Parts that models of text lack.
   cannot(!plan.recipe.trained.value.empty() || freezes, "with parameters named by hand", plan.recipe.trained.origin);
   cannot(asks_for_kernels(plan.kernels), "in fused LoRA kernels", plan.kernels.lora_mlp.origin);
-  cannot(has_liger_layers(plan.kernels), "beside Liger's kernels", plan.kernels.liger_rms_norm.origin);
+  const bool with_liger = has_liger_layers(plan.kernels) && (compared || !by.starts_with("trl "));
+  cannot(with_liger, "beside Liger's kernels", plan.kernels.liger_rms_norm.origin);
   cannot(plan.checkpointing.offload.value != Offload::none, "with activation offloading",
          plan.checkpointing.offload.origin);
   cannot(plan.optimizer.in_backward.value, "with an optimizer that steps in backward",

@@ -97,10 +97,14 @@ TEST(Adapters, WhatNoRunShowedIsUndecided) {
       EXPECT_THAT(errors(p), ::testing::Contains(HasSubstr(what)));
     };
     refuses("over weights quantized so", [](TrainingPlan& p) { p.quantization.kind.value = Quantization::nf4; });
-    refuses("of a model on several ranks", [](TrainingPlan& p) { p.mesh = mesh(Sharding::ddp, 2); });
+    refuses("of a model on several ranks so", [](TrainingPlan& p) { p.mesh = mesh(Sharding::ddp, 2); });
     refuses("beside modules_to_save", [](TrainingPlan& p) { p.adapter.modules_to_save.value = {"lm_head"}; });
     refuses("by axolotl", [](TrainingPlan& p) { p.framework = "axolotl 0.18.0 on transformers 5.14.1"; });
-    refuses("in dpo", [](TrainingPlan& p) { p.recipe.kind.value = RecipeKind::dpo; });
+    refuses("in dpo", [](TrainingPlan& p) { p.recipe.kind.value = RecipeKind::dpo; });  // By whom, nobody said.
+    refuses("in kto", [](TrainingPlan& p) {
+      p.framework = "trl 1.16.0 on transformers 5.23.0";
+      p.recipe.kind.value = RecipeKind::kto;
+    });
     refuses("in fused LoRA kernels", [](TrainingPlan& p) { p.kernels.lora_mlp.value = true; });
     refuses("beside Liger's kernels", [](TrainingPlan& p) { p.kernels.liger_rms_norm.value = true; });
     refuses("that peft chooses", [](TrainingPlan& p) { p.adapter.targets.value = {"peft-default"}; });
