@@ -25,11 +25,9 @@ bool is_plain(const Architecture& architecture) {
 }
 
 /// As TRL's SFTTrainer quantizes, where peft has a forward for it, or none of its own is needed.
-bool is_over_4_bits(const TrainingPlan& plan) {
+bool is_over_quantized(const TrainingPlan& plan) {
   constexpr std::array kinds{Adapter::ia3, Adapter::vera, Adapter::oft};
-  const QuantizationFacts& q = plan.quantization;
-  const bool four = q.kind.value == Quantization::nf4 || q.kind.value == Quantization::fp4;
-  return four && q.linear.value == QuantizedLinear::bitsandbytes && plan.framework.starts_with("trl ") &&
+  return plan.quantization.linear.value == QuantizedLinear::bitsandbytes && plan.framework.starts_with("trl ") &&
          std::ranges::count(kinds, plan.adapter.kind.value) > 0;
 }
 
@@ -53,14 +51,16 @@ void check_kind(const TrainingPlan& plan, const Architecture& architecture, Diag
   cannot(recipe != RecipeKind::supervised && !compared, "in " + std::string(name_of(recipe)), plan.recipe.kind.origin);
   const bool replicated =
       plan.mesh.sharding.value == Sharding::ddp && by.starts_with("trl ") && !compared && !quantized;
-  cannot(plan.mesh.sharding.value != Sharding::none && !replicated, "of a model on several ranks so",
+  cannot(plan.mesh.sharding.value != Sharding::none && !replicated, "of a model spread over ranks in this way",
          plan.mesh.sharding.origin);
   cannot(plan.mesh.tensor_parallel.value > 1 || is_pipelined(plan.mesh), "of a model in parts", adapter.kind.origin);
-  cannot(quantized && !is_over_4_bits(plan), "over weights quantized so", plan.quantization.kind.origin);
+  cannot(quantized && !is_over_quantized(plan), "over weights quantized in this way", plan.quantization.kind.origin);
   cannot(!is_plain(architecture), "of " + architecture.model_type, adapter.kind.origin);
   cannot(!adapter.target_parameters.value.empty(), "on parameters", adapter.target_parameters.origin);
-  cannot(!adapter.modules_to_save.value.empty(), "beside modules_to_save", adapter.modules_to_save.origin);
-  cannot(!adapter.layers.value.empty(), "on some layers", adapter.layers.origin);
+  const bool shown = by.starts_with("trl ") && !compared && !quantized && !replicated;
+  cannot(!shown && !adapter.modules_to_save.value.empty(), "beside modules_to_save", adapter.modules_to_save.origin);
+  const bool chosen = shown && adapter.kind.value != Adapter::ia3;  // Whose config has no key for it.
+  cannot(!chosen && !adapter.layers.value.empty(), "on some layers", adapter.layers.origin);
   cannot(!quantized && adapter.dtype.value != AdapterDType::fp32, "with weights in another type than fp32",
          adapter.dtype.origin);
   cannot(adapter.dora.value, "with DoRA", adapter.dora.origin);

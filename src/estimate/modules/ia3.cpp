@@ -9,11 +9,11 @@ namespace {
 
 class Ia3 final : public LinearAdapter {
  public:
-  Ia3(Tensor factors, bool scales_input, bool in_4_bits)
-      : factors_(std::move(factors)), scales_input_(scales_input), in_4_bits_(in_4_bits) {}
+  Ia3(Tensor factors, bool scales_input, bool quantized)
+      : factors_(std::move(factors)), scales_input_(scales_input), quantized_(quantized) {}
 
   Tensor operator()(Play& play, const Tensor& x, const Base& base) const override {
-    if (in_4_bits_) return over_4_bits(play.torch, x, base);
+    if (quantized_) return over_quantized(play, x, base);
     Torch& t = play.torch;
     const Tensor scaling = t.mul_scalar(t.view(factors_, {-1}));  // 1 *= …
     if (scales_input_) {
@@ -27,20 +27,21 @@ class Ia3 final : public LinearAdapter {
   }
 
  private:
-  Tensor over_4_bits(Torch& t, const Tensor& given, const Base& base) const {
+  Tensor over_quantized(Play& play, const Tensor& given, const Base& base) const {
+    Torch& t = play.torch;
     const Tensor scaling = t.mul_scalar(t.view(factors_, {-1}));
     const bool converts = !t.autocast() && given->dtype != DType::fp32;
     const Tensor x = converts ? t.to(given, DType::fp32) : given;
     Tensor result = base(scales_input_ ? t.mul(x, scaling) : x);
     const DType expected = result->dtype;
     if (!scales_input_) result = t.mul(result, scaling);
-    result = t.clone(result);
+    if (!play.facts.int8) result = t.clone(result);
     return converts ? t.to(result, expected) : result;
   }
 
   Tensor factors_;
   bool scales_input_;
-  bool in_4_bits_;
+  bool quantized_;
 };
 
 }  // namespace

@@ -56,7 +56,8 @@ LinearAdapterPtr adapters::vera(Builder& builder, const AdaptedLinear& layer) {
   builder.vera->out = std::max(builder.vera->out, layer.out);
   const Tensor b = builder.adapter_weight(layer.name + ".vera_lambda_b", {layer.out}, layer.dtype);
   const Tensor d = builder.adapter_weight(layer.name + ".vera_lambda_d", {builder.facts.lora_rank}, layer.dtype);
-  return std::make_shared<const Vera>(builder.vera, layer, b, d, builder.quantized(layer.name));
+  const bool in_4_bits = builder.quantized(layer.name) && !builder.facts.int8;
+  return std::make_shared<const Vera>(builder.vera, layer, b, d, in_4_bits);
 }
 
 // VeraModel._find_dim. peft casts them with the layers' own to fp32; TRL casts what is trained alone.

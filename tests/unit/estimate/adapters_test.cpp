@@ -96,8 +96,9 @@ TEST(Adapters, WhatNoRunShowedIsUndecided) {
       change(p);
       EXPECT_THAT(errors(p), ::testing::Contains(HasSubstr(what)));
     };
-    refuses("over weights quantized so", [](TrainingPlan& p) { p.quantization.kind.value = Quantization::nf4; });
-    refuses("of a model on several ranks so", [](TrainingPlan& p) { p.mesh = mesh(Sharding::ddp, 2); });
+    refuses("over weights quantized in this way",
+            [](TrainingPlan& p) { p.quantization.kind.value = Quantization::nf4; });
+    refuses("of a model spread over ranks in this way", [](TrainingPlan& p) { p.mesh = mesh(Sharding::ddp, 2); });
     refuses("beside modules_to_save", [](TrainingPlan& p) { p.adapter.modules_to_save.value = {"lm_head"}; });
     refuses("by axolotl", [](TrainingPlan& p) { p.framework = "axolotl 0.18.0 on transformers 5.14.1"; });
     refuses("in dpo", [](TrainingPlan& p) { p.recipe.kind.value = RecipeKind::dpo; });  // By whom, nobody said.
@@ -113,6 +114,28 @@ TEST(Adapters, WhatNoRunShowedIsUndecided) {
   }
   EXPECT_THAT(errors(adapted(Adapter::loha, {"c_attn"}), architecture(gpt2())),
               ElementsAre("LoHa of gpt2 is not modelled yet"));
+}
+
+TEST(Adapters, WhatRunsOfTrlShowedIsDecided) {
+  for (const Adapter kind : {Adapter::ia3, Adapter::vera, Adapter::oft, Adapter::loha, Adapter::lokr}) {
+    TrainingPlan p = adapted(kind);
+    p.framework = "trl 1.16.0 on transformers 5.23.0";
+    const auto with = [&](auto change) {
+      TrainingPlan q = p;
+      change(q);
+      return errors(q);
+    };
+    EXPECT_THAT(with([](TrainingPlan& q) { q.kernels.liger_rms_norm.value = true; }), ElementsAre());
+    EXPECT_THAT(with([](TrainingPlan& q) { q.mesh = mesh(Sharding::ddp, 2); }), ElementsAre());
+    EXPECT_THAT(with([](TrainingPlan& q) { q.adapter.modules_to_save.value = {"lm_head"}; }), ElementsAre());
+    const bool chooses = kind != Adapter::ia3;
+    EXPECT_EQ(with([](TrainingPlan& q) { q.adapter.layers.value = {"1"}; }).empty(), chooses);
+    const bool quantizes = kind != Adapter::loha && kind != Adapter::lokr;
+    EXPECT_EQ(with([](TrainingPlan& q) { q.quantization.kind.value = Quantization::nf4; }).empty(), quantizes);
+    EXPECT_EQ(with([](TrainingPlan& q) { q.quantization.kind.value = Quantization::int8; }).empty(), quantizes);
+    p.framework = "trl 1.16.0 on transformers 5.14.1";  // And peft 0.19.
+    EXPECT_THAT(errors(p), ElementsAre(HasSubstr("by trl 1.16.0 on transformers 5.14.1")));
+  }
 }
 
 TEST(LoraInit, ADecompositionChangesNothingOfAStep) {
