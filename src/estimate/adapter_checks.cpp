@@ -67,7 +67,7 @@ void check_kind(const TrainingPlan& plan, const Architecture& architecture, Diag
   const bool freezes = !plan.recipe.frozen.value.empty() && !by_llamafactory;  // Parts that models of text lack.
   cannot(!plan.recipe.trained.value.empty() || freezes, "with parameters named by hand", plan.recipe.trained.origin);
   cannot(asks_for_kernels(plan.kernels), "in fused LoRA kernels", plan.kernels.lora_mlp.origin);
-  const bool with_liger = has_liger_layers(plan.kernels) && (compared || !by.starts_with("trl "));
+  const bool with_liger = has_liger_layers(plan.kernels) && (compared || by_llamafactory);
   cannot(with_liger, "beside Liger's kernels", plan.kernels.liger_rms_norm.origin);
   cannot(plan.checkpointing.offload.value != Offload::none, "with activation offloading",
          plan.checkpointing.offload.origin);

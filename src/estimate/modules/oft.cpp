@@ -101,7 +101,7 @@ Blocks blocks_of(const Facts& facts, std::int64_t in) {
 
 LinearAdapterPtr adapters::oft(Builder& builder, const AdaptedLinear& layer) {
   const Blocks blocks = blocks_of(builder.facts, layer.in);
-  const std::int64_t elements = blocks.width * (blocks.width - 1) / 2;
+  const std::int64_t elements = saturating_mul(blocks.width, blocks.width - 1) / 2;
   const Tensor weight = builder.adapter_weight(layer.name + ".oft_R", {blocks.count, elements}, layer.dtype);
   const Tensor rows = builder.while_adapting({elements}, DType::int64, "buffer");
   const Tensor columns = builder.while_adapting({elements}, DType::int64, "buffer");

@@ -107,7 +107,11 @@ TEST(Adapters, WhatNoRunShowedIsUndecided) {
       p.recipe.kind.value = RecipeKind::kto;
     });
     refuses("in fused LoRA kernels", [](TrainingPlan& p) { p.kernels.lora_mlp.value = true; });
-    refuses("beside Liger's kernels", [](TrainingPlan& p) { p.kernels.liger_rms_norm.value = true; });
+    refuses("beside Liger's kernels", [](TrainingPlan& p) {
+      p.framework = "trl 1.16.0 on transformers 5.23.0";
+      p.recipe.kind.value = RecipeKind::dpo;
+      p.kernels.liger_rms_norm.value = true;
+    });
     refuses("that peft chooses", [](TrainingPlan& p) { p.adapter.targets.value = {"peft-default"}; });
     refuses("on an embedding", [](TrainingPlan& p) { p.adapter.targets.value = {"embed_tokens"}; });
     refuses("on the head", [](TrainingPlan& p) { p.adapter.targets.value = {"lm_head"}; });
