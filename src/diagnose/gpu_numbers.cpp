@@ -30,7 +30,7 @@ std::optional<std::int64_t> unallocated_in(const std::vector<Reading>& facts, st
 void add_others(const std::vector<Reading>& facts, GpuNumbers& out) {
   std::int64_t count = 0;
   for (const Reading& fact : facts) {
-    if (fact.name != "other_bytes") continue;
+    if (fact.name != "other_bytes" || (out.total && fact.integer / 2 > *out.total)) continue;  // No size: nearly 2^64.
     out.listed_others = saturating_add(out.listed_others, fact.integer);
     ++count;
   }
@@ -50,10 +50,7 @@ void add_others(const std::vector<Reading>& facts, GpuNumbers& out) {
 
 }  // namespace
 
-std::int64_t GpuNumbers::own() const {
-  // Where NVML does not see the process, PyTorch prints that it has 0 bytes.
-  return std::max(process.value_or(0), allocated.value_or(0) + unallocated.value_or(0));
-}
+std::int64_t GpuNumbers::own() const { return process.value_or(allocated.value_or(0) + unallocated.value_or(0)); }
 
 std::optional<std::int64_t> GpuNumbers::ceiling() const {
   if (total && limit) return std::min(*total, *limit);
@@ -81,6 +78,10 @@ GpuNumbers gpu_numbers(const std::vector<Reading>& facts) {
   if (!out.allocated) out.allocated = bytes(facts, "in_use");
   out.unallocated = unallocated_in(facts, out.allocated);
   out.process = bytes(facts, "process_in_use");
+  // Where NVML does not see the process, PyTorch prints that it has 0 bytes, or nearly 2^64.
+  const bool unseen = out.process && ((*out.process == 0 && out.allocated.value_or(0) > 0) ||
+                                      (out.total && *out.process / 2 > *out.total));
+  if (unseen) out.process.reset();
   out.own_is_known = out.allocated || out.process || has(facts, "holds_nothing");
   add_others(facts, out);
   return out;

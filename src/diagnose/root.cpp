@@ -403,14 +403,16 @@ bool is_told_by_exception(const std::vector<Line>& lines, const Evidence& e) {
   return false;
 }
 
-// Who ended some processes itself, and names them, did not end one that was killed beside them.
-bool leaves_a_kill_untold(const std::vector<Evidence>& all, const Evidence& e) {
-  if (e.find("ended_by") == nullptr || !e.number("pid")) return false;
-  return std::ranges::any_of(all, [&](const Evidence& kill) {
-    const auto pid = kill.says == Says::launcher ? kill.number("pid") : std::nullopt;
-    return pid && signal_of(kill) == "SIGKILL" && std::ranges::none_of(all, [&](const Evidence& end) {
-             return end.find("ended_by") != nullptr && end.number("pid") == pid;
-           });
+constexpr std::int64_t lines_to_an_end = 50;  // between a server's word that a worker's time is up and that it is gone
+
+// A server that ended this very worker says so just before; of any other end that says nothing.
+bool was_ended_by_server(const std::vector<Evidence>& all, const Evidence& kill) {
+  const auto pid = kill.says == Says::launcher ? kill.number("pid") : std::nullopt;
+  if (!pid) return false;
+  return std::ranges::any_of(all, [&](const Evidence& end) {
+    const std::int64_t apart = kill.where.line - end.where.line;
+    return end.find("ends") != nullptr && end.number("pid") == pid && end.where.file == kill.where.file && apart >= 0 &&
+           apart <= lines_to_an_end;
   });
 }
 
@@ -455,8 +457,8 @@ const Evidence* root_of(const Wordings& wordings, const std::vector<Evidence>& e
     const Evidence& e = evidence[i];
     const int tier = tier_of(e);
     if (tier >= no_root || codes.below(e) || is_told_better(evidence, e) || is_explained(e) || was_of_another(e) ||
-        is_talked_of_beside_an_end(evidence, e) || is_told_by_exception(lines, e) ||
-        leaves_a_kill_untold(evidence, e) || (first_end != nullptr && posts.is_of_a_later(e, *first_end)))
+        is_talked_of_beside_an_end(evidence, e) || is_told_by_exception(lines, e) || was_ended_by_server(evidence, e) ||
+        (first_end != nullptr && posts.is_of_a_later(e, *first_end)))
       continue;
     if (was_survived(i)) {
       if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;

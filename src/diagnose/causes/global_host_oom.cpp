@@ -41,6 +41,10 @@ Judgement causes::global_host_oom(const Case& c) {
   });
   if (is_kernel_kill(c) && !named && !is_told_kill(c))
     out.against.push_back("\"invoked oom-killer\" says who asked for the page that was not there, not who was killed");
+  if (c.find("asked") != nullptr) {
+    out.confidence = Confidence::possible;
+    out.against.push_back("somebody asked the kernel to kill, by SysRq: memory need not have been short");
+  }
   if (const auto rss = c.number("anon_rss")) out.arithmetic.push_back("the victim held " + shown(*rss) + " of its own");
   return out;
 }

@@ -3,10 +3,11 @@
 namespace oomplan::diagnose {
 namespace {
 
-// A timeout of collectives and an unnamed exception do not say what the other ranks died of.
+// A timeout of collectives and an unnamed exception do not say what the other ranks died of, nor one worker's time
+// limit what the service did.
 bool speaks_for_itself_alone(const Case& c) {
   return c.root->family == "nccl_watchdog" || c.root->family == "postgres" || c.find("general") != nullptr ||
-         c.find("unusable") != nullptr || c.root->says == Says::launcher;
+         c.root->find("ends") != nullptr || c.find("unusable") != nullptr || c.root->says == Says::launcher;
 }
 
 // A full GPU is one of several reasons of it.

@@ -59,6 +59,13 @@ void argue(const Case& c, Judgement& out) {
     add_sum(c, *ceiling, out);
   } else if (used && ceiling && !n.requested) {
     argue_by_use(*used, *ceiling, out);
+  } else if (!n.requested && n.total && n.free && n.own_is_known) {
+    const bool full = *n.free < *n.total / 10;
+    out.confidence = full ? Confidence::likely : Confidence::possible;
+    out.reason = "the allocator's own numbers, without how much was asked for";
+    out.arithmetic.push_back(
+        fmt::format("this process holds {} of {}, {} free", shown(n.own()), shown(*n.total), shown(*n.free)));
+    if (!full) out.against.push_back("much is free");
   } else {
     out.reason = n.requested ? "an allocation on the GPU was refused; the message does not say how full it was"
                              : "the runtime says that the GPU's memory ran out, without numbers to tell by whom";

@@ -58,10 +58,17 @@ Judgement causes::vram_other_process(const Case& c) {
   if (!enough || (!small && others * 10 < *n.total * 2)) return {};
   Judgement out{.cause = Cause::vram_other_process, .weight = small ? 70 : 30};
   out.confidence = n.listed_others > 0 && n.listed_others * 2 > others ? Confidence::proved : Confidence::likely;
+  // Those that are listed may be this process under another number, or hold what others hold too.
+  const bool adds_up = saturating_add(n.own(), n.listed_others) <= *n.total - n.free.value_or(0) + *n.total / 50;
+  if (!adds_up) {
+    out.confidence = Confidence::possible;
+    out.against.push_back("the log's numbers come to more than the card has: a process that it lists may be this one");
+  }
   out.reason =
       n.listed_others > 0 ? "the message lists who else holds memory" : "most of the GPU is held by nobody in this log";
-  out.arithmetic.push_back(fmt::format("{} in all - {} free - {} of this process = {} held by others", shown(*n.total),
-                                       shown(n.free.value_or(0)), shown(n.own()), shown(others)));
+  if (adds_up)
+    out.arithmetic.push_back(fmt::format("{} in all - {} free - {} of this process = {} held by others",
+                                         shown(*n.total), shown(n.free.value_or(0)), shown(n.own()), shown(others)));
   if (!n.requested) {
     out.confidence = Confidence::possible;
     out.against.push_back("the log does not say how much was asked for");
