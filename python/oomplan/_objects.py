@@ -240,6 +240,11 @@ def _unmodelled(what: str) -> Undecided:
     return Undecided(f"error: {message} [python/unmodelled]", [{**found, "file": None, "hint": None}])
 
 
+def _says_nothing(value: Any) -> bool:
+    """Whether an option is off; the number of a layer is not, also where it is 0."""
+    return value is None or value is False or value in ([], {}, "none") or (isinstance(value, float) and value == 0.0)
+
+
 def adapter_keys(config: Any) -> dict[str, Any]:
     """peft's config as TRL's ModelConfig says it. Raises Undecided for what changes memory and no key says."""
     said = plain(config.to_dict())
@@ -250,11 +255,11 @@ def adapter_keys(config: Any) -> dict[str, Any]:
     out: dict[str, Any] = {"use_peft": True}
     for name, value in said.items():
         if name in own.keys:
-            if value not in (None, []) and (name != "r" or value):
+            if value not in (None, []) and (kind != "OFT" or name != "r" or value):
                 out[own.keys[name]] = _one_target(value) if name == "target_modules" else value
         elif name in own.facts or name in WITHOUT_EFFECT or name in own.without_effect:
             continue
-        elif value != own.played[name] if name in own.played else value not in (None, False, [], {}, "none"):
+        elif value != own.played[name] if name in own.played else not _says_nothing(value):
             raise _unmodelled(f"{type(config).__name__}.{name}={value!r}")
     if "r" not in own.keys or not said.get("r"):
         out["lora_r"] = 1  # It has none; a script's config is asked for one.

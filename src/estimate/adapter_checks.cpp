@@ -31,6 +31,43 @@ bool is_over_quantized(const TrainingPlan& plan) {
          std::ranges::count(kinds, plan.adapter.kind.value) > 0;
 }
 
+bool is_default(const Origin& origin) {
+  return origin.kind == Origin::Kind::framework_default || origin.kind == Origin::Kind::assumed;
+}
+
+/// A kind's own defaults are not LoRA's, which stand where nothing is said; LLaMA-Factory says its own.
+void check_said(const TrainingPlan& plan, Diagnostics& errors) {
+  const AdapterFacts& adapter = plan.adapter;
+  const Adapter kind = adapter.kind.value;
+  const auto needs = [&](bool needed, std::string_view fact, const Origin& said) {
+    if (!needed || !is_default(said) || plan.framework.starts_with("llamafactory ")) return;
+    errors.push_back(
+        unmodelled(fmt::format("{} without {} is not modelled yet: peft's default is of its own", title_of(kind), fact),
+                   adapter.kind.origin));
+  };
+  needs(kind == Adapter::ia3, "ia3_feedforward", adapter.feedforward.origin);
+  needs(kind == Adapter::vera, "lora_dropout", adapter.dropout.origin);
+  const bool by_rank = kind == Adapter::vera || kind == Adapter::loha || kind == Adapter::lokr ||
+                       (kind == Adapter::oft && adapter.block.value == 0);
+  needs(by_rank, "lora_rank", adapter.rank.origin);
+  const bool drops = kind == Adapter::lora || kind == Adapter::vera;
+  if (!drops && adapter.dropout.value > 0 && !is_default(adapter.dropout.origin))
+    errors.push_back(
+        unmodelled(std::string(title_of(kind)) + " with dropout is not modelled yet", adapter.dropout.origin));
+}
+
+/// Facts of one kind beside another.
+void check_other_kinds(const AdapterFacts& adapter, Diagnostics& errors) {
+  const auto is_only_of = [&](Adapter kind, std::string_view fact, const Origin& said) {
+    if (adapter.kind.value == kind || is_default(said)) return;
+    errors.push_back(unmodelled(
+        fmt::format("{} of {} is not modelled yet: it is {}'s", fact, title_of(adapter.kind.value), title_of(kind)),
+        said));
+  };
+  is_only_of(Adapter::ia3, "ia3_feedforward", adapter.feedforward.origin);
+  is_only_of(Adapter::oft, "oft_block_size", adapter.block.origin);
+}
+
 /// What other kinds than LoRA were held against runs of: SFT by TRL, and transformers' Trainer, on one GPU.
 void check_kind(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const AdapterFacts& adapter = plan.adapter;
@@ -107,7 +144,11 @@ std::string_view title_of(Adapter kind) {
 void check_adapter(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const Adapter kind = plan.adapter.kind.value;
   if (kind == Adapter::none) return;
-  if (kind != Adapter::lora) check_kind(plan, architecture, errors);
+  check_other_kinds(plan.adapter, errors);
+  if (kind != Adapter::lora) {
+    check_said(plan, errors);
+    check_kind(plan, architecture, errors);
+  }
   if (plan.adapter.init.value != AdapterInit::plain) check_decomposition(plan, architecture, errors);
 }
 

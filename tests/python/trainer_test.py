@@ -389,6 +389,8 @@ class Objects(unittest.TestCase):
         self.assertEqual(trained(peft.OFTConfig(r=8, oft_block_size=0, target_modules=["q_proj"])), 28 * 8 * 128 * 127 // 2)
         self.assertEqual(trained(peft.LoHaConfig(r=4, target_modules=targets)), 28 * 2 * 4 * (1024 + 2048 + 3072 + 1024))
         self.assertEqual(trained(peft.LoKrConfig(r=4, target_modules=["q_proj"])), 28 * (32 * 32 + 4 * (64 + 32)))
+        with self.assertRaises(oomplan.Undecided):  # The first layer alone; 0 is no "none".
+            trained(peft.VeraConfig(r=64, target_modules=targets, layers_to_transform=0))
 
     @of_modelled_trl
     def test_initialisations_of_lora_take_no_more_in_a_step(self):

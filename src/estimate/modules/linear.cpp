@@ -1,5 +1,7 @@
 #include "modules/linear.hpp"
 
+#include <algorithm>
+
 #include "modules/dora.hpp"
 #include "modules/fake_quantize.hpp"
 #include "modules/four_bits.hpp"
@@ -134,8 +136,10 @@ void Linear::adapt(Builder& builder, const std::string& name, std::int64_t in, s
     return;
   }
   play_lora_init(builder, in, out);
-  lora_a_ = builder.adapter_weight(name + ".lora_A", {f.lora_rank, in}, dtype);
-  lora_b_ = builder.adapter_weight(name + ".lora_B", {out, f.lora_rank}, dtype);
+  // A decomposition has no more vectors than the smaller side.
+  const std::int64_t rank = f.init == AdapterInit::plain ? f.lora_rank : std::min({f.lora_rank, in, out});
+  lora_a_ = builder.adapter_weight(name + ".lora_A", {rank, in}, dtype);
+  lora_b_ = builder.adapter_weight(name + ".lora_B", {out, rank}, dtype);
   if (f.dora) magnitude_ = builder.adapter_weight(name + ".lora_magnitude_vector", {out}, dtype);
 }
 

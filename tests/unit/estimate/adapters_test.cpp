@@ -29,6 +29,8 @@ TrainingPlan adapted(Adapter kind, const std::vector<std::string>& targets = {"q
   p.adapter.rank.value = 8;
   p.adapter.targets.value = targets;
   p.adapter.block.value = 32;
+  for (Origin* said : {&p.adapter.rank.origin, &p.adapter.dropout.origin}) said->kind = Origin::Kind::config;
+  if (kind == Adapter::ia3) p.adapter.feedforward.origin.kind = Origin::Kind::config;
   return p;
 }
 
@@ -41,6 +43,43 @@ std::vector<std::string> errors(const TrainingPlan& p, const Architecture& of = 
     for (const Diagnostic& d : footprint.errors()) out.push_back(d.message);
   }
   return out;
+}
+
+// Where nothing is said LoRA's defaults stand, and peft has others for each kind.
+TEST(Adapters, DefaultsOfLoraAreNotTheirs) {
+  const auto without = [](Adapter kind, auto member) {
+    TrainingPlan p = adapted(kind);
+    (p.adapter.*member).origin.kind = Origin::Kind::framework_default;
+    return errors(p);
+  };
+  EXPECT_THAT(without(Adapter::ia3, &AdapterFacts::feedforward), ElementsAre(HasSubstr("without ia3_feedforward")));
+  EXPECT_THAT(without(Adapter::vera, &AdapterFacts::dropout), ElementsAre(HasSubstr("without lora_dropout")));
+  for (const Adapter kind : {Adapter::vera, Adapter::loha, Adapter::lokr})
+    EXPECT_THAT(without(kind, &AdapterFacts::rank), ElementsAre(HasSubstr("without lora_rank")));
+  EXPECT_THAT(without(Adapter::oft, &AdapterFacts::rank), ElementsAre());
+}
+
+TEST(Adapters, WhatAKindDoesNotHaveIsNotIgnored) {
+  TrainingPlan p = adapted(Adapter::lokr);
+  p.adapter.dropout.value = 0.3;
+  EXPECT_THAT(errors(p), ElementsAre(HasSubstr("with dropout")));
+  p = adapted(Adapter::lora);
+  p.adapter.block.origin.kind = Origin::Kind::config;
+  EXPECT_THAT(errors(p), ElementsAre(HasSubstr("oft_block_size")));
+}
+
+TEST(Adapters, ADecompositionHasNoMoreVectorsThanTheSmallerSide) {
+  const Architecture narrow = architecture(llama({{"hidden_size", "256"},
+                                                  {"intermediate_size", "512"},
+                                                  {"num_hidden_layers", "2"},
+                                                  {"num_attention_heads", "4"},
+                                                  {"num_key_value_heads", "1"}}));
+  constexpr std::int64_t key = 64;
+  TrainingPlan p = adapted(Adapter::lora, {"k_proj"});
+  p.adapter.rank.value = 128;
+  EXPECT_EQ(played(p, narrow).trainable_parameters, layers * 128 * (width + key));
+  p.adapter.init.value = AdapterInit::olora;
+  EXPECT_EQ(played(p, narrow).trainable_parameters, layers * key * (width + key));
 }
 
 TEST(Adapters, Ia3HasAFactorForEachOutputOrEachInput) {
