@@ -56,18 +56,6 @@ void check_said(const TrainingPlan& plan, Diagnostics& errors) {
         unmodelled(std::string(title_of(kind)) + " with dropout is not modelled yet", adapter.dropout.origin));
 }
 
-/// Facts of one kind beside another.
-void check_other_kinds(const AdapterFacts& adapter, Diagnostics& errors) {
-  const auto is_only_of = [&](Adapter kind, std::string_view fact, const Origin& said) {
-    if (adapter.kind.value == kind || is_default(said)) return;
-    errors.push_back(unmodelled(
-        fmt::format("{} of {} is not modelled yet: it is {}'s", fact, title_of(adapter.kind.value), title_of(kind)),
-        said));
-  };
-  is_only_of(Adapter::ia3, "ia3_feedforward", adapter.feedforward.origin);
-  is_only_of(Adapter::oft, "oft_block_size", adapter.block.origin);
-}
-
 /// What other kinds than LoRA were held against runs of: SFT by TRL, and transformers' Trainer, on one GPU.
 void check_kind(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const AdapterFacts& adapter = plan.adapter;
@@ -144,7 +132,9 @@ std::string_view title_of(Adapter kind) {
 void check_adapter(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const Adapter kind = plan.adapter.kind.value;
   if (kind == Adapter::none) return;
-  check_other_kinds(plan.adapter, errors);
+  if (kind != Adapter::ia3 && !plan.adapter.feedforward.value.empty())
+    errors.push_back(unmodelled("ia3_feedforward of " + std::string(title_of(kind)) + " is not modelled yet",
+                                plan.adapter.feedforward.origin));
   if (kind != Adapter::lora) {
     check_said(plan, errors);
     check_kind(plan, architecture, errors);

@@ -64,8 +64,8 @@ TEST(Adapters, WhatAKindDoesNotHaveIsNotIgnored) {
   p.adapter.dropout.value = 0.3;
   EXPECT_THAT(errors(p), ElementsAre(HasSubstr("with dropout")));
   p = adapted(Adapter::lora);
-  p.adapter.block.origin.kind = Origin::Kind::config;
-  EXPECT_THAT(errors(p), ElementsAre(HasSubstr("oft_block_size")));
+  p.adapter.feedforward.value = {"down_proj"};
+  EXPECT_THAT(errors(p), ElementsAre(HasSubstr("ia3_feedforward")));
 }
 
 TEST(Adapters, ADecompositionHasNoMoreVectorsThanTheSmallerSide) {
