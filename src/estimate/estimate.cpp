@@ -4,6 +4,7 @@
 
 #include "adapter_checks.hpp"
 #include "curve.hpp"
+#include "decay.hpp"
 #include "facts.hpp"
 #include "groups.hpp"
 #include "oomplan/catalog/older_code.hpp"
