@@ -39,10 +39,10 @@ bool compatible(const Evidence& e, const Evidence& root) {
 
 // What a sentence says of itself is no fact of another's failure.
 bool is_of_its_sentence(const Reading& fact) {
-  constexpr std::array<std::string_view, 18> flags{
+  constexpr std::array<std::string_view, 19> flags{
       "general",          "weak",  "soft",      "vanished",  "absurd",      "holds_nothing", "others_hold",
       "quoted",           "told",  "passes_on", "registers", "of_segments", "at_most",       "but",
-      "unless_frames_of", "panic", "ends",      "ended_by"};
+      "unless_frames_of", "panic", "ends",      "ended_by",  "begins"};
   return std::find(flags.begin(), flags.end(), fact.name) != flags.end();
 }
 

@@ -26,11 +26,14 @@ std::optional<std::int64_t> unallocated_in(const std::vector<Reading>& facts, st
   return std::nullopt;
 }
 
+// NVML says nearly 2^64 of a process whose memory it does not know.
+bool is_no_size(std::int64_t bytes, const GpuNumbers& of) { return of.total && bytes / 2 > *of.total; }
+
 // A container sees its own process under another number, and then the message has no "this process" clause.
 void add_others(const std::vector<Reading>& facts, GpuNumbers& out) {
   std::int64_t count = 0;
   for (const Reading& fact : facts) {
-    if (fact.name != "other_bytes" || (out.total && fact.integer / 2 > *out.total)) continue;  // No size: nearly 2^64.
+    if (fact.name != "other_bytes" || is_no_size(fact.integer, out)) continue;
     out.listed_others = saturating_add(out.listed_others, fact.integer);
     ++count;
   }
@@ -78,9 +81,9 @@ GpuNumbers gpu_numbers(const std::vector<Reading>& facts) {
   if (!out.allocated) out.allocated = bytes(facts, "in_use");
   out.unallocated = unallocated_in(facts, out.allocated);
   out.process = bytes(facts, "process_in_use");
-  // Where NVML does not see the process, PyTorch prints that it has 0 bytes, or nearly 2^64.
-  const bool unseen = out.process && ((*out.process == 0 && out.allocated.value_or(0) > 0) ||
-                                      (out.total && *out.process / 2 > *out.total));
+  // Where NVML does not see the process, PyTorch prints that it has 0 bytes.
+  const bool nothing = out.process == 0 && out.allocated.value_or(0) > 0;
+  const bool unseen = out.process && (nothing || is_no_size(*out.process, out));
   if (unseen) out.process.reset();
   out.own_is_known = out.allocated || out.process || has(facts, "holds_nothing");
   add_others(facts, out);

@@ -403,17 +403,18 @@ bool is_told_by_exception(const std::vector<Line>& lines, const Evidence& e) {
   return false;
 }
 
-constexpr std::int64_t lines_to_an_end = 50;  // between a server's word that a worker's time is up and that it is gone
-
-// A server that ended this very worker says so just before; of any other end that says nothing.
+// A server that ended this very worker said so before; of any other end that says nothing, nor of a later worker's that
+// got the same number.
 bool was_ended_by_server(const std::vector<Evidence>& all, const Evidence& kill) {
   const auto pid = kill.says == Says::launcher ? kill.number("pid") : std::nullopt;
   if (!pid) return false;
-  return std::ranges::any_of(all, [&](const Evidence& end) {
-    const std::int64_t apart = kill.where.line - end.where.line;
-    return end.find("ends") != nullptr && end.number("pid") == pid && end.where.file == kill.where.file && apart >= 0 &&
-           apart <= lines_to_an_end;
-  });
+  const Evidence* last = nullptr;
+  for (const Evidence& e : all) {
+    const bool is_of_it = e.number("pid") == pid && e.where.file == kill.where.file && e.where.line <= kill.where.line;
+    const bool tells = e.find("ends") != nullptr || e.find("begins") != nullptr;
+    if (is_of_it && tells && (last == nullptr || last->where.line <= e.where.line)) last = &e;
+  }
+  return last != nullptr && last->find("ends") != nullptr;
 }
 
 // The same words in another file, there below the frames that raised them: torchrun's error.json beside a rank's log.

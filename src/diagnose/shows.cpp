@@ -31,13 +31,14 @@ void add_value(const Case& c, Says says, std::string_view name, const std::strin
   }
 }
 
-// The last sentence of these kinds.
-void add_sentence(const Case& c, std::initializer_list<Says> kinds, const std::string& what, std::vector<Shown>& out) {
-  for (auto e = c.evidence->rbegin(); e != c.evidence->rend(); ++e) {
-    if (std::ranges::find(kinds, e->says) == kinds.end()) continue;
-    out.push_back({what, e->text.substr(0, longest), e->where});
-    return;
-  }
+const Evidence* last_of(const Case& c, std::initializer_list<Says> kinds) {
+  const auto is_one = [&](const Evidence& e) { return std::ranges::find(kinds, e.says) != kinds.end(); };
+  const auto found = std::find_if(c.evidence->rbegin(), c.evidence->rend(), is_one);
+  return found == c.evidence->rend() ? nullptr : &*found;
+}
+
+void add_sentence(const Evidence* e, const std::string& what, std::vector<Shown>& out) {
+  if (e != nullptr) out.push_back({what, e->text.substr(0, longest), e->where});
 }
 
 }  // namespace
@@ -49,12 +50,10 @@ std::vector<Shown> shown_end(const Case& c) {
   add_value(c, Says::launcher, "exitcode", "exit code", out);
   add_value(c, Says::launcher, "exit_code", "exit code", out);
   add_value(c, Says::launcher, "signal", "signal", out);
-  add_sentence(c, {Says::memory_state}, "memory", out);
-  const auto is_last_line = [&](const Shown& s) {
-    return s.what == "memory" && s.where.line == out.front().where.line;
-  };
-  std::erase_if(out, is_last_line);
-  add_sentence(c, {Says::other_failure, Says::consequence}, "error", out);
+  const Evidence* memory = last_of(c, {Says::memory_state});
+  const bool is_last_line = memory != nullptr && memory->where.line == out.front().where.line;  // Shown already.
+  if (!is_last_line) add_sentence(memory, "memory", out);
+  add_sentence(last_of(c, {Says::other_failure, Says::consequence}), "error", out);
   return out;
 }
 

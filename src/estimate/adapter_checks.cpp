@@ -31,16 +31,12 @@ bool is_over_quantized(const TrainingPlan& plan) {
          std::ranges::count(kinds, plan.adapter.kind.value) > 0;
 }
 
-bool is_default(const Origin& origin) {
-  return origin.kind == Origin::Kind::framework_default || origin.kind == Origin::Kind::assumed;
-}
-
 /// A kind's own defaults are not LoRA's, which stand where nothing is said; LLaMA-Factory says its own.
 void check_said(const TrainingPlan& plan, Diagnostics& errors) {
   const AdapterFacts& adapter = plan.adapter;
   const Adapter kind = adapter.kind.value;
   const auto needs = [&](bool needed, std::string_view fact, const Origin& said) {
-    if (!needed || !is_default(said) || plan.framework.starts_with("llamafactory ")) return;
+    if (!needed || said.is_said() || plan.framework.starts_with("llamafactory ")) return;
     errors.push_back(
         unmodelled(fmt::format("{} without {} is not modelled yet: peft's default is of its own", title_of(kind), fact),
                    adapter.kind.origin));
@@ -51,7 +47,7 @@ void check_said(const TrainingPlan& plan, Diagnostics& errors) {
                        (kind == Adapter::oft && adapter.block.value == 0);
   needs(by_rank, "lora_rank", adapter.rank.origin);
   const bool drops = kind == Adapter::lora || kind == Adapter::vera;
-  if (!drops && adapter.dropout.value > 0 && !is_default(adapter.dropout.origin))
+  if (!drops && adapter.dropout.value > 0 && adapter.dropout.origin.is_said())
     errors.push_back(
         unmodelled(std::string(title_of(kind)) + " with dropout is not modelled yet", adapter.dropout.origin));
 }
@@ -144,7 +140,7 @@ void check_adapter(const TrainingPlan& plan, const Architecture& architecture, D
 
 Diagnostics check_init(const TrainingPlan& plan, bool while_loading) {
   const AdapterFacts& adapter = plan.adapter;
-  if (adapter.kind.value == Adapter::none || adapter.init.value == AdapterInit::plain || !while_loading) return {};
+  if (!while_loading) return {};
   const std::string_view name = adapter_init_names[static_cast<std::size_t>(adapter.init.value)];
   return {unmodelled(fmt::format("{} takes more than a step does if the model is on the GPU by then, and what cuSOLVER "
                                  "takes is not modelled yet",

@@ -15,8 +15,8 @@ std::string_view title_of(Adapter kind);
 /// Kinds other than LoRA, and initialisations that decompose weights, where no run was held against them.
 void check_adapter(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors);
 
-/// Where the highest moment is while weights are decomposed, what cuSOLVER takes decides, which nobody counted, and
-/// where the model lies then. `while_loading`: whether it is.
+/// What cuSOLVER takes to decompose a weight is not counted, nor is it known whether the model is on the GPU by then.
+/// That matters where the run's highest moment is `while_loading`: an error then.
 Diagnostics check_init(const TrainingPlan& plan, bool while_loading);
 
 }  // namespace oomplan::estimator

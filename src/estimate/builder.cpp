@@ -171,11 +171,11 @@ std::vector<std::string> Builder::unmatched_parts() const {
 bool Builder::unfrozen(const std::string& name) {
   if (!facts.frozen.empty() && in_layers(NamedFrozen{facts}, path(name))) return false;
   if (facts.trained_layers != 0 && in_trained_layer(name)) return true;
-  if (facts.trained.empty()) return facts.trained_layers == 0 && !facts.adapts;
-  const std::string full = (facts.adapts ? "base_model.model." : "") + path(name);
+  if (facts.trained.empty()) return facts.trained_layers == 0 && !facts.adapts();
+  const std::string full = (facts.adapts() ? "base_model.model." : "") + path(name);
   const bool any = std::ranges::any_of(
       facts.trained, [&](const Pattern& pattern) { return matched(pattern, false, full, facts.trained_at); });
-  if (any && facts.adapts && problems.empty()) problems.push_back(of_some_layers(full, facts.trained_at));
+  if (any && facts.adapts() && problems.empty()) problems.push_back(of_some_layers(full, facts.trained_at));
   return any;
 }
 
@@ -234,7 +234,7 @@ std::vector<std::string> Builder::unmatched_targets() const {
 }
 
 void Builder::play_no_adapter(const std::string& name, std::string_view what) {
-  if (!facts.adapts || !targeted(name, false)) return;
+  if (!facts.adapts() || !targeted(name, false)) return;
   Diagnostic d;
   d.code = "estimate/unmodelled";
   d.message = fmt::format("{} on {} ({}) is not modelled yet", title_of(facts.kind), what, path(name));

@@ -115,7 +115,8 @@ Result<Played> play_any(const TrainingPlan& plan, const Architecture& newest, st
 
 Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::optional<std::int64_t> shard = {}) {
   Result<Played> played = play_any(plan, newest, shard);
-  if (!played || plan.adapter.init.value == AdapterInit::plain) return played;
+  const AdapterFacts& adapter = plan.adapter;
+  if (!played || adapter.kind.value == Adapter::none || adapter.init.value == AdapterInit::plain) return played;
   const bool while_loading = highest_of(Peaks(played->timeline)).phase == Phase::load;
   if (Diagnostics errors = check_init(plan, while_loading); !errors.empty()) return errors;
   return played;

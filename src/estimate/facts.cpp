@@ -173,16 +173,15 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
     f.autocast = plan.precision.autocast.value == Autocast::bf16 ? DType::bf16 : DType::fp16;
   }
   f.kind = plan.adapter.kind.value;
-  f.adapts = f.kind != Adapter::none;
   f.lora_rank = plan.adapter.rank.value;
   f.lora_targets = plan.adapter.targets.value;
-  if (f.adapts) f.lora_layers = lora_layers_of(plan);
+  if (f.adapts()) f.lora_layers = lora_layers_of(plan);
   f.adapts_embeddings = adapts_embeddings(plan);
   f.update = plan.adapter.update.value;
   f.target_parameters = plan.adapter.target_parameters.value;
   name_experts(architecture, f);
   f.lora_targets_at = plan.adapter.targets.origin.where;
-  if (f.adapts && is_expression(f.lora_targets))
+  if (f.adapts() && is_expression(f.lora_targets))
     f.lora_pattern = std::make_shared<const Pattern>(*Pattern::parse(f.lora_targets.front()));
   for (const std::string& text : plan.recipe.trained.value) f.trained.push_back(*Pattern::parse(text));
   const bool named = !plan.recipe.trained.value.empty();
@@ -198,19 +197,19 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   // LLaMA-Factory leaves it to peft, which does so where nothing is quantized (peft_model.py: PeftModel.__init__).
   const bool by_llamafactory = plan.framework.starts_with("llamafactory ");
   const bool freezes_layers = f.trained_layers != 0 && !plan.framework.starts_with("llamafactory_v1 ");
-  const bool by_framework = by_llamafactory ? f.adapts && !f.quantized : !leaves_out && !freezes_layers;
+  const bool by_framework = by_llamafactory ? f.adapts() && !f.quantized : !leaves_out && !freezes_layers;
   // A pipeline's stages are modules that no framework switches checkpoints on in.
   const bool asks = plan.checkpointing.on.value && by_framework && !is_pipelined(plan.mesh);
   // accelerate 1.13.0 (utils/fsdp_utils.py: fsdp2_apply_ac) wraps the modules in the blocks, and then Axolotl's
   // fsdp2_prepare_model the blocks.
   f.checkpoints_modules = plan.checkpointing.wrapped.value && plan.mesh.sharding.value == Sharding::fsdp2 &&
                           plan.mesh.fsdp_units.value == ShardUnits::adapters;
-  f.input_grads = asks || (f.adapts && plan.adapter.input_grads.value) || trains_embeddings(plan);
+  f.input_grads = asks || (f.adapts() && plan.adapter.input_grads.value) || trains_embeddings(plan);
   f.fills_cache = fills_cache(plan, architecture);
-  f.modules_to_save = f.adapts ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
+  f.modules_to_save = f.adapts() ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
   if (plan.adapter.dtype.value == AdapterDType::bf16) f.saved_dtype = DType::bf16;
-  f.dora = f.adapts && plan.adapter.dora.value;
+  f.dora = f.adapts() && plan.adapter.dora.value;
   f.init = plan.adapter.init.value;
   f.feedforward = plan.adapter.feedforward.value;
   f.block = plan.adapter.block.value;

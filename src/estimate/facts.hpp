@@ -64,8 +64,8 @@ struct Facts {
   bool source_padded = false;      ///< Where a decoder plays: its encoder's rows are padded.
   DType weights = DType::fp32;     ///< Of the base model, and of what a quantised one keeps unquantised.
   std::optional<DType> autocast{};
-  bool adapts = false;  ///< There is an adapter of `kind`.
   Adapter kind = Adapter::none;
+  bool adapts() const { return kind != Adapter::none; }
   std::int64_t lora_rank = 0;
   double lora_dropout = 0.0;
   bool dora = false;

@@ -264,18 +264,18 @@ void make_body(const Repetition& repetition, Builder& builder, Model& model) {
 }  // namespace
 
 Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition,
-                    std::unique_ptr<Policy> policy, const Model* before, const std::string& owner) {
+                    std::unique_ptr<Policy> policy, const Model* before, int first_segment, const std::string& owner) {
   Builder builder(torch, facts, architecture, *policy);
   Model model;
   builder.own_modules(owner, before == nullptr ? std::vector<std::string>() : before->modules);
   model.features = features_of(architecture);
-  if (before != nullptr) model.first_segment = before->first_segment + static_cast<int>(before->body.size());
+  model.first_segment = first_segment;
   make_body(repetition, builder, model);
   make_steps(architecture.tail, builder, model.tail);
   model.last_norm = last_norm_of(architecture.tail);
   if (!architecture.head.op.empty()) make_head(architecture.head, builder, model);
   if (facts.has_values) make_values(architecture.head, builder, model);
-  if (facts.adapts && builder.trained == 0 && facts.trained.empty() && builder.problems.empty())
+  if (facts.adapts() && builder.trained == 0 && facts.trained.empty() && builder.problems.empty())
     builder.problems.push_back(no_target(facts, builder));
   // Without enable_input_require_grads nothing asks for a gradient, and backward() raises.
   const bool raises = !facts.frozen.empty() || (!facts.trained.empty() && !facts.input_grads);
@@ -286,7 +286,7 @@ Result<Model> build(Torch& torch, const Facts& facts, const Architecture& archit
   for (const std::string& name : builder.unsaved_modules()) builder.problems.push_back(not_saved(facts, builder, name));
   if (!builder.problems.empty()) return std::move(builder.problems);
   builder.finish_loading();
-  if (facts.adapts) model.unmatched_targets = builder.unmatched_targets();
+  if (facts.adapts()) model.unmatched_targets = builder.unmatched_targets();
   model.scans = builder.scans;
   model.remembers = builder.remembers;
   model.parameters = std::move(builder.parameters);

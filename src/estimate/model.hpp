@@ -60,9 +60,11 @@ struct Model {
   void base(Play& play, Stream& stream) const;
 };
 
-/// Builds the layers of `architecture` that `repetition` names. `before`: of models that have layers of their own, the
-/// one built before it, whose layers and names of modules come first. `owner`: what its modules' names begin with.
+/// Builds the layers of `architecture` that `repetition` names. `before`: the model of the run that was built before
+/// it, whose names of modules come first, so that a run has one list of them. `first_segment`: how many segments stand
+/// before its own, where its layers are not those of that model. `owner`: what its modules' names begin with.
 Result<Model> build(Torch& torch, const Facts& facts, const Architecture& architecture, const Repetition& repetition,
-                    std::unique_ptr<Policy> policy, const Model* before = nullptr, const std::string& owner = {});
+                    std::unique_ptr<Policy> policy, const Model* before = nullptr, int first_segment = 0,
+                    const std::string& owner = {});
 
 }  // namespace oomplan::estimator

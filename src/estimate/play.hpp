@@ -215,7 +215,7 @@ class Builder {
   Tensor saved_copy(const std::string& name, const std::string& weight, const Dims& sizes, Part part);
   /// A weight of an adapter; its parameter is called `name`, but for LoRA's, which are modules' weights.
   Tensor adapter_weight(const std::string& name, const Dims& sizes, DType dtype);
-  /// What is on the device while peft adds an adapter.
+  /// What peft makes on the device as it adds an adapter, beside its weights: there as long as it is held.
   Tensor while_adapting(const Dims& sizes, DType dtype, const char* op);
   /// A storage of a quantised weight: no gradient, and one module attribute among others.
   Tensor quantized_storage(const Dims& sizes, DType dtype);

@@ -247,14 +247,20 @@ class Steps {
   std::vector<Tensor> clipped_{};
 };
 
+const Model* last_of(const std::vector<Cast>& models) { return models.empty() ? nullptr : &models.back().model; }
+
+int segments_to(const Model* before) {
+  return before == nullptr ? 0 : before->first_segment + static_cast<int>(before->body.size());
+}
+
 /// The stages that a rank of a pipeline has.
 Diagnostics load_stages(Stage& stage, std::span<const Architecture> parts, const Repetition& repetition) {
   stage.begin(Phase::load);
   stage.models().reserve(parts.size());
   for (const Architecture& part : parts) {
-    const Model* before = stage.models().empty() ? nullptr : &stage.models().back().model;
-    Result<Model> model =
-        build(stage.torch(), stage.facts(), part, repetition, policy_of_shard(stage.plan(), 0), before);
+    const Model* before = last_of(stage.models());
+    Result<Model> model = build(stage.torch(), stage.facts(), part, repetition, policy_of_shard(stage.plan(), 0),
+                                before, segments_to(before));
     if (!model) return model.errors();
     stage.models().push_back({Role::policy, std::move(*model)});
   }
@@ -268,10 +274,11 @@ Diagnostics load(Stage& stage, const Recipe& recipe, const Architecture& archite
   if (stage.torch().unsloth != nullptr) stage.torch().unsloth->load();
   for (const Role role : recipe.roles(stage.plan())) {
     const bool other = role == Role::teacher;
+    const Model* before = last_of(stage.models());
     Result<Model> model = build(
         stage.torch(), Stage::facts_of(role, stage.facts()), other ? *architecture.teacher : architecture, repetition,
-        role == Role::policy ? policy_of_shard(stage.plan(), shard) : reference_policy(stage.plan(), shard),
-        other ? &stage.model(Role::policy) : nullptr, other ? "teacher" : "");
+        role == Role::policy ? policy_of_shard(stage.plan(), shard) : reference_policy(stage.plan(), shard), before,
+        other ? segments_to(before) : 0, other ? "teacher" : "");
     if (!model) return model.errors();
     const bool by_llamafactory = stage.plan().framework.starts_with("llamafactory ");
     const bool all = stage.plan().framework.starts_with("llamafactory_v1 ");

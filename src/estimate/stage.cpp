@@ -41,7 +41,7 @@ Facts Stage::facts_of(Role role, Facts facts) {
     out.sends_masks = facts.sends_masks;
     return out;
   }
-  facts.adapts = false;
+  facts.kind = Adapter::none;
   facts.liger_rms_norm = facts.liger_glu = facts.router_loss = false;
   facts.trained_to_fp32 = false;
   return facts;

@@ -23,7 +23,7 @@ Cost Stopwatch::cost() const {
 }
 
 Diagnostics broken_promise(Bytes budget, const Cost& cost) {
-#if defined(OOMPLAN_SANITIZED)
+#if defined(OOMPLAN_ADDRESS_SANITIZED)
   const bool ours = false;  // the sanitizer's memory is not
 #else
   const bool ours = true;

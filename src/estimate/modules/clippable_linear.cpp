@@ -4,7 +4,7 @@ namespace oomplan::estimator {
 
 ClippableLinear::ClippableLinear(const Attributes& a, Builder& b, const std::string& name, std::int64_t in,
                                  std::int64_t out) {
-  if (b.facts.adapts && b.targeted(name, false))
+  if (b.facts.adapts() && b.targeted(name, false))
     a.unmodelled("LoRA by names that the tower's Gemma4ClippableLinear has too, which peft refuses,");
   linear_ = Linear(b, name + ".linear", in, out, false);
   if (!a.flag("clipped", false)) return;

@@ -57,7 +57,7 @@ Linear::Linear(Builder& builder, const std::string& name, std::int64_t in, std::
   }
   if (bias) bias_.original = builder.weight(name + ".bias", {out}, Part::bias);
   fake_scale_ = fake(builder);
-  if (builder.facts.adapts && builder.targeted(name, true)) adapt(builder, name, in, out);
+  if (builder.facts.adapts() && builder.targeted(name, true)) adapt(builder, name, in, out);
 }
 
 Linear Linear::columns(Builder& builder, const std::string& name, std::int64_t in, std::int64_t out, bool bias) {
@@ -103,7 +103,7 @@ Linear Linear::head(Builder& builder, const std::string& name, std::int64_t in, 
   head.weight_.copy = builder.saved_copy(name, "weight", {out, in}, Part::head);
   if (bias) head.bias_.copy = builder.saved_copy(name, "bias", {out}, Part::bias);
   // peft adapts no module that it saves whole (tuners_utils.py: check_target_module_exists).
-  if (head.weight_.copy || !builder.facts.adapts) return head;
+  if (head.weight_.copy || !builder.facts.adapts()) return head;
   if (builder.facts.kind != Adapter::lora) builder.play_no_adapter(name, "the head");
   if (builder.facts.kind == Adapter::lora && builder.targeted(name, false)) head.adapt(builder, name, in, out);
   return head;

@@ -4,6 +4,19 @@
 
 namespace oomplan::estimator {
 
+Tensor AddedWeight::operator()(Play& play, const Tensor& x, const Base& base) const {
+  Torch& t = play.torch;
+  Tensor result = base(x);
+  result = t.add(result, update(t, x));
+  return t.to(result, x->dtype);
+}
+
+Tensor AddedWeight::update(Torch& t, const Tensor& x) const {
+  const Tensor added = weight(t);
+  const Tensor input = t.to(x, added->dtype);
+  return t.linear(input, added, {});
+}
+
 LinearAdapterPtr make_linear_adapter(Builder& builder, const AdaptedLinear& layer) {
   using Make = LinearAdapterPtr (*)(Builder&, const AdaptedLinear&);
   // By Adapter.

@@ -21,6 +21,15 @@ class LinearAdapter {
   using Base = std::function<Tensor(const Tensor&)>;
   virtual Tensor operator()(Play& play, const Tensor& x, const Base& base) const = 0;
 };
+/// Adds a matrix of the weight's sizes, made anew each time, to what the layer's weight does (peft's LycorisLayer).
+class AddedWeight : public LinearAdapter {
+ public:
+  Tensor operator()(Play& play, const Tensor& x, const Base& base) const final;
+
+ private:
+  virtual Tensor weight(Torch& t) const = 0;
+  Tensor update(Torch& t, const Tensor& x) const;
+};
 using LinearAdapterPtr = std::shared_ptr<const LinearAdapter>;
 
 /// A linear layer that gets an adapter, whose weights are of `dtype`.

@@ -30,23 +30,12 @@ Tensor hada_weight(Torch& t, const std::array<Tensor, 4>& w) {
   return t.attach(node, t.mul_scalar(product));
 }
 
-class LoHa final : public LinearAdapter {
+class LoHa final : public AddedWeight {
  public:
   explicit LoHa(const std::array<Tensor, 4>& weights) : weights_(weights) {}
 
-  Tensor operator()(Play& play, const Tensor& x, const Base& base) const override {
-    Torch& t = play.torch;
-    Tensor result = base(x);
-    result = t.add(result, update(t, x));
-    return t.to(result, x->dtype);
-  }
-
  private:
-  Tensor update(Torch& t, const Tensor& x) const {
-    const Tensor weight = hada_weight(t, weights_);
-    const Tensor input = t.to(x, weight->dtype);
-    return t.linear(input, weight, {});
-  }
+  Tensor weight(Torch& t) const override { return hada_weight(t, weights_); }
 
   std::array<Tensor, 4> weights_;
 };

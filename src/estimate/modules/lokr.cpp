@@ -17,27 +17,14 @@ std::pair<std::int64_t, std::int64_t> factors_of(std::int64_t dimension) {
   return {m, dimension / m};
 }
 
-class LoKr final : public LinearAdapter {
+class LoKr final : public AddedWeight {
  public:
   LoKr(Tensor w1, Tensor w2, Tensor w2_a, Tensor w2_b)
       : w1_(std::move(w1)), w2_(std::move(w2)), w2_a_(std::move(w2_a)), w2_b_(std::move(w2_b)) {}
 
-  Tensor operator()(Play& play, const Tensor& x, const Base& base) const override {
-    Torch& t = play.torch;
-    Tensor result = base(x);
-    result = t.add(result, update(t, x));
-    return t.to(result, x->dtype);
-  }
-
  private:
-  Tensor update(Torch& t, const Tensor& x) const {
-    const Tensor weight = delta(t);
-    const Tensor input = t.to(x, weight->dtype);
-    return t.linear(input, weight, {});
-  }
-
   /// make_kron
-  Tensor delta(Torch& t) const {
+  Tensor weight(Torch& t) const override {
     const Tensor w2 = w2_ ? w2_ : t.mm(w2_a_, w2_b_);
     const Dims of_left{w1_->sizes[0], 1, w1_->sizes[1], 1};
     const Dims of_right{1, w2->sizes[0], 1, w2->sizes[1]};

@@ -1,6 +1,6 @@
 // What peft's initialisations of LoRA that decompose a layer's weight have on the device meanwhile (peft 0.21.2:
-// tuners/lora/layer.py, LoraLayer.pissa_init and olora_init). The model may be on the host then, and what cuSOLVER
-// takes for itself is not counted: an upper bound but for that.
+// tuners/lora/layer.py, LoraLayer.pissa_init and olora_init). As if
+// the model were on the GPU by then; without what cuSOLVER takes for itself.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@ namespace oomplan::estimator {
 LoraQkv::LoraQkv(Builder& builder, const std::string& module, std::int64_t width, std::int64_t q, std::int64_t kv,
                  bool bias)
     : base_(builder, module + "qkv", width, q + 2 * kv, bias), equal_(q == kv) {
-  if (!builder.facts.adapts) return;
+  if (!builder.facts.adapts()) return;
   const auto adapt = [&](const char* name, std::int64_t out) {
     if (builder.targeted(module + name, false)) widths_.push_back(out);
   };

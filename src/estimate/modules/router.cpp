@@ -56,7 +56,7 @@ Router::Router(const Attributes& a, Builder& b, const std::string& name)
   } else {
     weight_ = AdaptedParameter(b, name + ".weight", {experts_, width}, Part::router);
   }
-  if (style_ == Style::sparse_mixer && b.facts.adapts && b.targeted(name, true)) {
+  if (style_ == Style::sparse_mixer && b.facts.adapts() && b.targeted(name, true)) {
     a.unmodelled("LoRA on the router, a linear layer that returns a tuple, which peft cannot run,");
   }
   if (!is_corrected(style_, a.flag("corrected", false))) return;

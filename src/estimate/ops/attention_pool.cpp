@@ -15,7 +15,7 @@ class AttentionPool final : public Module {
         activation_(find_activation(a.text("activation", "gelu"), b)) {
     const std::string m = a.module() + ".";
     const std::string out = m + "attention.out_proj";
-    if (b.facts.adapts && b.targeted(out, true)) a.unmodelled("adapters in torch.nn.MultiheadAttention");
+    if (b.facts.adapts() && b.targeted(out, true)) a.unmodelled("adapters in torch.nn.MultiheadAttention");
     if (b.quantized(out)) a.unmodelled("quantized weights in torch.nn.MultiheadAttention");
     probe_ = b.weight(m + "probe", {1, 1, width_}, Part::embedding);
     in_weight_ = b.weight(m + "attention.in_proj_weight", {saturating_mul(3, width_), width_}, Part::matrix);

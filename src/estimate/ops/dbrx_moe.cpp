@@ -40,7 +40,7 @@ class DbrxMoe final : public Module {
  private:
   /// Of the dtype of the embedding, to which the norms' results are brought.
   static bool states_are_low(const Facts& f) {
-    const bool raised = (f.quantized && f.kbit_upcast) || (f.trained_to_fp32 && !f.adapts);
+    const bool raised = (f.quantized && f.kbit_upcast) || (f.trained_to_fp32 && !f.adapts());
     return f.weights != DType::fp32 && !raised;
   }
 

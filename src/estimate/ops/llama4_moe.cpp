@@ -39,7 +39,7 @@ class Llama4Moe final : public Module {
         AdaptedParameter(b, m + "experts.gate_up_proj", {experts_, width, saturating_mul(2, inner_)}, Part::expert);
     down_ = AdaptedParameter(b, m + "experts.down_proj", {experts_, inner_, width}, Part::expert);
     router_ = b.weight(m + "router.weight", {experts_, width}, Part::router);
-    if (b.facts.adapts && b.targeted(m + "router", true)) {
+    if (b.facts.adapts() && b.targeted(m + "router", true)) {
       a.unmodelled("LoRA on the router, a linear layer that returns a tuple, which peft cannot run,");
     }
     gate_proj_ = Linear(b, m + "shared_expert.gate_proj", width, inner_, false);

@@ -8,7 +8,7 @@ namespace {
 class SharedRopeCache final : public Module {
  public:
   SharedRopeCache(const Attributes& a, Builder& b) {
-    if (b.facts.adapts && a.flag("unless_adapted", false)) return;
+    if (b.facts.adapts() && a.flag("unless_adapted", false)) return;
     rope_ = RopeCache(b, a.integer("positions"), a.integer("head_dim"), a.flag("halves", false));
   }
 

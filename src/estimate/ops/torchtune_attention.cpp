@@ -127,7 +127,7 @@ class TorchtuneAttention final : public Module {
       q_norm_ = RmsNorm(b, m + "q_norm", head_dim_, RmsStyle::functional);
       k_norm_ = RmsNorm(b, m + "k_norm", head_dim_, RmsStyle::functional);
     }
-    if (!b.facts.adapts || !a.flag("own_rope_adapted", false)) return;
+    if (!b.facts.adapts() || !a.flag("own_rope_adapted", false)) return;
     own_rope_ = RopeCache(b, a.integer("positions"), head_dim_, turn_ != Turn::pairs);
   }
 

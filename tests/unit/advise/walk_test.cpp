@@ -206,13 +206,6 @@ TEST(Walk, StepsEndInWhatWasFound) {
   }
 }
 
-// None of these is taken more often than in `all`: a batch halved twice may stand for two other fixes.
-bool is_within(const std::vector<Taken>& some, const std::vector<Taken>& all) {
-  return std::ranges::all_of(some, [&](const Taken& one) {
-    return std::ranges::any_of(all, [&](const Taken& other) { return other.id == one.id && other.times >= one.times; });
-  });
-}
-
 // Of a search that gives up at once: another way to a set that fits, each of whose fixes it needs.
 TEST(Walk, GoesDownWhereTheSearchGivesUp) {
   Dice dice(8);
@@ -246,8 +239,7 @@ TEST(Walk, GoesDownWhereTheSearchGivesUp) {
       if (taken.times == 1 && !less.allow.empty()) {
         less.most_sets = 5'000;
         const Result<Advice> without = find_advice(less, ladder());
-        EXPECT_FALSE(without && without->found && is_within(without->found->fixes, advice->found->fixes))
-            << i << ": it fits without " << taken.id;
+        EXPECT_FALSE(without && without->found) << i << ": it fits without " << taken.id;
       }
     }
   }

@@ -83,45 +83,41 @@ TEST(Sigkill, IsExplainedByWhoSaysThatItEndedThatProcess) {
   EXPECT_EQ(diagnosed(timeout + "[WARNING] Worker with pid 17 was terminated due to signal 9\n").verdict.cause,
             Cause::not_oom);
   EXPECT_EQ(diagnosed(sent).verdict.cause, Cause::sigkill_unknown);
-  // Its timeouts do not explain another worker's end, nor one long after, nor that of the whole service.
+  // Its timeouts do not explain another worker's end, nor a later one's of the same number, nor that of the service.
   EXPECT_EQ(diagnosed("[CRITICAL] WORKER TIMEOUT (pid:16)\n" + sent).verdict.cause, Cause::sigkill_unknown);
-  std::string later = timeout;
-  for (int i = 0; i < 60; ++i) later += "GET / 200\n";
-  EXPECT_EQ(diagnosed(later + sent).verdict.cause, Cause::sigkill_unknown);
+  const std::string begins = "[INFO] Booting worker with pid: 17\n";
+  EXPECT_EQ(diagnosed(begins + timeout + sent).verdict.cause, Cause::not_oom);
+  EXPECT_EQ(diagnosed(timeout + begins + sent).verdict.cause, Cause::sigkill_unknown);
   EXPECT_EQ(diagnosed(timeout + "web-1 exited with code 137\n").verdict.cause, Cause::sigkill_unknown);
   EXPECT_NE(diagnosed(timeout).verdict.confidence, Confidence::proved);
 }
 
+/// PyTorch 2's sentence of a process that NVML does not see, of so many GiB.
+std::string unseen(const char* asked, const char* total, const char* others, const char* allocated) {
+  return std::string("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate ") + asked +
+         " GiB. GPU 0 has a total capacity of " + total + " GiB of which 1.29 GiB is free. " + others +
+         "Including non-PyTorch memory, this process has 0 bytes memory in use. Of the allocated memory " + allocated +
+         " GiB is allocated by PyTorch, and 1.32 GiB is reserved by PyTorch but unallocated.\n";
+}
+
 TEST(VramCauses, CountTheAllocatorWhereTheProcessIsNotSeen) {
-  const Diagnosis d = diagnosed(
-      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.88 GiB. GPU 3 has a total capacity of 21.96 GiB "
-      "of "
-      "which 1.29 GiB is free. Including non-PyTorch memory, this process has 0 bytes memory in use. Of the allocated "
-      "memory 19.02 GiB is allocated by PyTorch, and 1.32 GiB is reserved by PyTorch but unallocated.\n");
-  EXPECT_EQ(d.verdict.cause, Cause::vram_exhausted);
+  EXPECT_EQ(diagnosed(unseen("1.88", "21.96", "", "19.02")).verdict.cause, Cause::vram_exhausted);
 }
 
 TEST(VramCauses, AreNotProvedByASumThatExceedsTheCard) {
-  const Diagnosis d = diagnosed(
-      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB "
-      "of "
-      "which 250.75 MiB is free. Process 11 has 78.90 GiB memory in use. Including non-PyTorch memory, this process "
-      "has 0 "
-      "bytes memory in use. Of the allocated memory 76.00 GiB is allocated by PyTorch, and 2.28 GiB is reserved by "
-      "PyTorch "
-      "but unallocated.\n");
+  const Diagnosis d = diagnosed(unseen("2.00", "79.15", "Process 11 has 77.80 GiB memory in use. ", "76.00"));
   EXPECT_EQ(d.verdict.cause, Cause::vram_exhausted);
-  for (const std::string& sum : d.verdict.arithmetic) EXPECT_EQ(sum.find("157"), std::string::npos) << sum;
+  for (const std::string& sum : d.verdict.arithmetic) EXPECT_EQ(sum.find("155"), std::string::npos) << sum;
 }
 
 TEST(KernelCauses, LeaveOpenWhatSomebodyAskedFor) {
-  const Diagnosis d = diagnosed(
-      "[ 1.5] sysrq: Manual OOM execution\n[ 1.6] Out of memory: Killed process 9 (python) total-vm:9kB, "
-      "anon-rss:900000kB, "
-      "file-rss:0kB, shmem-rss:0kB\n");
+  const std::string asked = "[ 1.5] sysrq: Manual OOM execution\n";
+  const Diagnosis d = diagnosed(asked +
+                                "[ 1.6] Out of memory: Killed process 9 (python) total-vm:9kB, anon-rss:900000kB, "
+                                "file-rss:0kB, shmem-rss:0kB\n");
   EXPECT_EQ(d.verdict.cause, Cause::global_host_oom);
   EXPECT_EQ(d.verdict.confidence, Confidence::possible);
-  EXPECT_FALSE(diagnosed("sysrq: Manual OOM execution\n").out_of_memory);
+  EXPECT_FALSE(diagnosed(asked).out_of_memory);
 }
 
 TEST(NotOom, IsNotDecidedByAWarningThatTheRunOutlived) {

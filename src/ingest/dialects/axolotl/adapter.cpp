@@ -115,13 +115,19 @@ void plan_kernels(const Axolotl& a, const Inputs& inputs, Draft& draft) {
 }
 
 // peft's LoraConfig; what it is else says what it makes of no weight, or is not played (keys.yaml).
-void plan_init(const Inputs& inputs, Setting<AdapterInit>& init) {
+void plan_init(const Inputs& inputs, Draft& draft, const Document& document) {
   const auto found = std::ranges::find_if(
       inputs, [](const Input& input) { return input.key == "peft_init_lora_weights" && is_truthy(*input.value); });
   if (found == inputs.end()) return;
+  constexpr std::string_view by_turns = "pissa_niter_";
   const std::string& how = found->value->text;
-  if (how == "olora") init = {AdapterInit::olora, origin_of(*found)};
-  if (how.starts_with("pissa_niter_")) init = {AdapterInit::pissa_niter, origin_of(*found)};
+  const Origin origin = origin_of(*found);
+  if (how == "olora") draft.plan.adapter.init = {AdapterInit::olora, origin};
+  if (!how.starts_with(by_turns)) return;
+  const std::string_view turns = std::string_view(how).substr(by_turns.size());
+  const bool is_number = !turns.empty() && turns.find_first_not_of("0123456789") == std::string_view::npos;
+  if (!is_number) conflict(draft, origin, document, "peft takes a number behind pissa_niter_");
+  draft.plan.adapter.init = {AdapterInit::pissa_niter, origin};
 }
 
 void check_int8(const Axolotl& a, Draft& draft, const Document& document) {
@@ -162,7 +168,7 @@ void plan_adapter(const Axolotl& a, const Inputs& inputs, Draft& draft, const Do
   if (autocast.value) {
     plan.adapter.dtype = {*autocast.value ? AdapterDType::fp32 : AdapterDType::as_base, autocast.origin};
   }
-  plan_init(inputs, plan.adapter.init);
+  plan_init(inputs, draft, document);
   plan_targets(a, draft, document);
   check_expression(inputs, draft, document);
   plan_kernels(a, inputs, draft);

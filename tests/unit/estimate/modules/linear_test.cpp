@@ -25,7 +25,6 @@ Facts full(DType weights = DType::bf16) {
 
 Facts lora(DType adapter = DType::fp32) {
   Facts f = full();
-  f.adapts = true;
   f.kind = Adapter::lora;
   f.lora_rank = rank;
   f.lora_targets = {"q_proj"};

@@ -40,7 +40,6 @@ TEST_F(Norm, RmsNormKeepsAnFp32CopyItsScaleAndTheNormalisedRows) {
 }
 
 TEST_F(Norm, AFrozenRmsNormKeepsNoNormalisedRows) {
-  facts.adapts = true;
   facts.kind = Adapter::lora;
   const RmsNorm norm(builder, "norm", width);
   const Tensor x = torch.mul_scalar(leaf(torch, {rows, width}, DType::bf16));
