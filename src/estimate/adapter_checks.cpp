@@ -46,54 +46,83 @@ void check_said(const TrainingPlan& plan, Diagnostics& errors) {
   const bool by_rank = kind == Adapter::vera || kind == Adapter::loha || kind == Adapter::lokr ||
                        (kind == Adapter::oft && adapter.block.value == 0);
   needs(by_rank, "lora_rank", adapter.rank.origin);
-  const bool drops = kind == Adapter::lora || kind == Adapter::vera;
-  if (!drops && adapter.dropout.value > 0 && adapter.dropout.origin.is_said())
+  if (kind != Adapter::vera && adapter.dropout.value > 0 && adapter.dropout.origin.is_said())
     errors.push_back(
         unmodelled(std::string(title_of(kind)) + " with dropout is not modelled yet", adapter.dropout.origin));
 }
 
-/// What other kinds than LoRA were held against runs of: SFT by TRL, and transformers' Trainer, on one GPU.
-void check_kind(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
-  const AdapterFacts& adapter = plan.adapter;
-  const std::string title(title_of(adapter.kind.value));
-  const auto cannot = [&](bool holds, const std::string& what, const Origin& origin) {
-    if (holds) errors.push_back(unmodelled(title + " " + what + " is not modelled yet", origin));
-  };
+/// What a run of another kind than LoRA is made by, as far as runs of it were measured.
+struct Ran {
+  bool by_trl = false;
+  bool by_llamafactory = false;
+  bool compared = false;    ///< In TRL's DPO.
+  bool replicated = false;  ///< In TRL's SFT under DDP.
+  bool quantized = false;
+  /// TRL's SFT on one GPU over weights that are not quantised.
+  bool in_plain_sft() const { return by_trl && !compared && !replicated && !quantized; }
+};
+
+Ran ran(const TrainingPlan& plan) {
+  Ran out;
+  out.by_trl = plan.framework.starts_with("trl ");
+  // LLaMA-Factory's one beside LoRA: peft's code of it has been the same since 0.18.1, and all else is as with LoRA.
+  out.by_llamafactory = plan.framework.starts_with("llamafactory ") && plan.adapter.kind.value == Adapter::oft;
+  out.compared = out.by_trl && plan.recipe.kind.value == RecipeKind::dpo;
+  out.quantized = plan.quantization.kind.value != Quantization::none;
+  out.replicated = out.by_trl && !out.compared && !out.quantized && plan.mesh.sharding.value == Sharding::ddp;
+  return out;
+}
+
+/// TRL 1.16 and transformers' Trainer with peft 0.21.2, or no framework that is named.
+bool is_known(const TrainingPlan& plan, const Ran& run) {
   const std::string& by = plan.framework;
   const bool of_trainer = by.starts_with("trl 1.16.") || by.starts_with("transformers ");
-  const bool of_peft_0_21 = of_trainer && by.find("transformers 5.23.") != std::string::npos;
-  // LLaMA-Factory's one beside LoRA: peft's code of it has been the same since 0.18.1, and all else is as with LoRA.
-  const bool by_llamafactory = by.starts_with("llamafactory ") && adapter.kind.value == Adapter::oft;
-  const bool known = by.empty() || of_peft_0_21 || by_llamafactory;
-  cannot(!known, "by " + by, adapter.kind.origin);
+  return by.empty() || run.by_llamafactory || (of_trainer && by.find("transformers 5.23.") != std::string::npos);
+}
+
+/// Collects what is not played of a kind.
+struct Gaps {
+  std::string title;
+  Diagnostics& errors;
+  void operator()(bool holds, const std::string& what, const Origin& origin) const {
+    if (holds) errors.push_back(unmodelled(title + " " + what + " is not modelled yet", origin));
+  }
+};
+
+void check_run(const TrainingPlan& plan, const Ran& run, const Gaps& cannot) {
+  const AdapterFacts& adapter = plan.adapter;
   const RecipeKind recipe = plan.recipe.kind.value;
-  const bool quantized = plan.quantization.kind.value != Quantization::none;
-  const bool compared = recipe == RecipeKind::dpo && by.starts_with("trl ");
-  cannot(recipe != RecipeKind::supervised && !compared, "in " + std::string(name_of(recipe)), plan.recipe.kind.origin);
-  const bool replicated =
-      plan.mesh.sharding.value == Sharding::ddp && by.starts_with("trl ") && !compared && !quantized;
-  cannot(plan.mesh.sharding.value != Sharding::none && !replicated, "of a model spread over ranks in this way",
+  cannot(!is_known(plan, run), "by " + plan.framework, adapter.kind.origin);
+  cannot(recipe != RecipeKind::supervised && !run.compared, "in " + std::string(name_of(recipe)),
+         plan.recipe.kind.origin);
+  cannot(plan.mesh.sharding.value != Sharding::none && !run.replicated, "of a model spread over ranks in this way",
          plan.mesh.sharding.origin);
   cannot(plan.mesh.tensor_parallel.value > 1 || is_pipelined(plan.mesh), "of a model in parts", adapter.kind.origin);
-  cannot(quantized && !is_over_quantized(plan), "over weights quantized in this way", plan.quantization.kind.origin);
-  cannot(!is_plain(architecture), "of " + architecture.model_type, adapter.kind.origin);
-  cannot(!adapter.target_parameters.value.empty(), "on parameters", adapter.target_parameters.origin);
-  const bool shown = by.starts_with("trl ") && !compared && !quantized && !replicated;
-  cannot(!shown && !adapter.modules_to_save.value.empty(), "beside modules_to_save", adapter.modules_to_save.origin);
-  const bool chosen = shown && adapter.kind.value != Adapter::ia3;  // Whose config has no key for it.
-  cannot(!chosen && !adapter.layers.value.empty(), "on some layers", adapter.layers.origin);
-  cannot(!quantized && adapter.dtype.value != AdapterDType::fp32, "with weights in another type than fp32",
-         adapter.dtype.origin);
-  cannot(adapter.dora.value, "with DoRA", adapter.dora.origin);
-  const bool freezes = !plan.recipe.frozen.value.empty() && !by_llamafactory;  // Parts that models of text lack.
-  cannot(!plan.recipe.trained.value.empty() || freezes, "with parameters named by hand", plan.recipe.trained.origin);
   cannot(asks_for_kernels(plan.kernels), "in fused LoRA kernels", plan.kernels.lora_mlp.origin);
-  const bool with_liger = has_liger_layers(plan.kernels) && (compared || by_llamafactory);
-  cannot(with_liger, "beside Liger's kernels", plan.kernels.liger_rms_norm.origin);
+  cannot(has_liger_layers(plan.kernels) && (run.compared || run.by_llamafactory), "beside Liger's kernels",
+         plan.kernels.liger_rms_norm.origin);
   cannot(plan.checkpointing.offload.value != Offload::none, "with activation offloading",
          plan.checkpointing.offload.origin);
   cannot(plan.optimizer.in_backward.value, "with an optimizer that steps in backward",
          plan.optimizer.in_backward.origin);
+}
+
+void check_adapted(const TrainingPlan& plan, const Architecture& architecture, const Ran& run, const Gaps& cannot) {
+  const AdapterFacts& adapter = plan.adapter;
+  cannot(run.quantized && !is_over_quantized(plan), "over weights quantized in this way",
+         plan.quantization.kind.origin);
+  cannot(!is_plain(architecture), "of " + architecture.model_type, adapter.kind.origin);
+  cannot(!adapter.target_parameters.value.empty(), "on parameters", adapter.target_parameters.origin);
+  cannot(!run.in_plain_sft() && !adapter.modules_to_save.value.empty(), "beside modules_to_save",
+         adapter.modules_to_save.origin);
+  const bool takes_layers =
+      run.in_plain_sft() && adapter.kind.value != Adapter::ia3;  // Whose config has no key for it.
+  cannot(!takes_layers && !adapter.layers.value.empty(), "on some layers", adapter.layers.origin);
+  cannot(!run.quantized && adapter.dtype.value != AdapterDType::fp32, "with weights in another type than fp32",
+         adapter.dtype.origin);
+  cannot(adapter.dora.value, "with DoRA", adapter.dora.origin);
+  const bool freezes = !plan.recipe.frozen.value.empty() && !run.by_llamafactory;  // Parts that models of text lack.
+  cannot(!plan.recipe.trained.value.empty() || freezes, "with parameters named by hand", plan.recipe.trained.origin);
   cannot(adapter.targets.value == std::vector<std::string>{"peft-default"}, "on the modules that peft chooses",
          adapter.targets.origin);
 }
@@ -133,7 +162,10 @@ void check_adapter(const TrainingPlan& plan, const Architecture& architecture, D
                                 plan.adapter.feedforward.origin));
   if (kind != Adapter::lora) {
     check_said(plan, errors);
-    check_kind(plan, architecture, errors);
+    const Ran run = ran(plan);
+    const Gaps cannot{std::string(title_of(kind)), errors};
+    check_run(plan, run, cannot);
+    check_adapted(plan, architecture, run, cannot);
   }
   if (plan.adapter.init.value != AdapterInit::plain) check_decomposition(plan, architecture, errors);
 }
