@@ -185,7 +185,7 @@ std::size_t Prefilter::find(std::string_view text, std::size_t from, const Table
 }
 
 std::size_t Prefilter::find(std::string_view text, std::size_t from, const Muted& muted, std::vector<Hit>& hits) const {
-  return find(text, from, muted.tables_, hits);
+  return find(text, from, muted.tables(), hits);
 }
 
 void Prefilter::Muted::learn(std::string_view line) {
@@ -195,8 +195,8 @@ void Prefilter::Muted::learn(std::string_view line) {
   line = line.substr(0, longest);
   for (std::size_t i = 0; i + gram <= line.size(); ++i) noise_.keys.insert(key_at(line.data() + i));
   for (std::size_t i = 0; i + sizeof(std::uint64_t) <= line.size(); ++i) noise_.longs.insert(long_of(line.data() + i));
-  tables_ = filter_.tables_for(noise_);
-  set_bits(muted_, tables_);
+  own_ = filter_.tables_for(noise_);
+  set_bits(muted_, *own_);
 }
 
 void Prefilter::find_last(std::string_view text, std::size_t from, std::uint32_t literal,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -104,10 +105,11 @@ class Prefilter {
 
 class Prefilter::Muted {
  public:
-  explicit Muted(const Prefilter& filter) : filter_(filter), muted_(filter.literals_.size()), tables_(filter.tables_) {}
+  explicit Muted(const Prefilter& filter) : filter_(filter), muted_(filter.literals_.size()) {}
   void set(std::uint32_t literal, bool muted) {
     muted_[literal] = muted;
-    set_bits(muted_, tables_);
+    if (!own_) own_ = filter_.tables_;
+    set_bits(muted_, *own_);
   }
   /// A line that the log is full of: literals that share words with it are looked for by others of their bytes.
   void learn(std::string_view line);
@@ -115,9 +117,11 @@ class Prefilter::Muted {
  private:
   friend class Prefilter;
   static constexpr int most_learned = 16;
+  const Tables& tables() const { return own_ ? *own_ : filter_.tables_; }
+
   const Prefilter& filter_;
   std::vector<bool> muted_;
-  Tables tables_;
+  std::optional<Tables> own_{};  // from the first literal on that is muted: most logs have none, and it is a megabyte
   Noise noise_{};
   int learned_ = 0;
 };
