@@ -220,9 +220,12 @@ bool is_advised(const Rules& rules, const Diagnosis& d, std::string_view id) {
 }
 
 // Before what is on already. What fits this case is not advised against for most of its kind, under whatever name.
-void add_warnings(const Rules& rules, const CauseText& text, Diagnosis& out) {
+void add_warnings(const Rules& rules, const Matched& matched, const CauseText& text, Diagnosis& out) {
+  std::vector<Fix> own;
+  for (const AdviceText* advice : matched) add(advice->not_to_do, own);
+  add(text.not_to_do, own);
   std::vector<Fix> all;
-  for (const Fix& fix : text.not_to_do)
+  for (const Fix& fix : own)
     if (!is_advised(rules, out, fix.id)) all.push_back(fix);
   add(out.not_to_do, all);
   out.not_to_do = std::move(all);
@@ -285,7 +288,7 @@ void advise(const Rules& rules, const Case& c, Diagnosis& out) {
   if (text == nullptr) return;
   const Matched matched = matching(rules, c, out);
   add_fixes(rules, collected(matched, *text), c, out);
-  add_warnings(rules, *text, out);
+  add_warnings(rules, matched, *text, out);
   judge_suggestions(rules, c, out);
   if (out.verdict.confidence == Confidence::proved) return;
   const auto proving =

@@ -39,10 +39,10 @@ bool compatible(const Evidence& e, const Evidence& root) {
 
 // What a sentence says of itself is no fact of another's failure.
 bool is_of_its_sentence(const Reading& fact) {
-  constexpr std::array<std::string_view, 19> flags{
+  constexpr std::array<std::string_view, 20> flags{
       "general",          "weak",  "soft",      "vanished",  "absurd",      "holds_nothing", "others_hold",
       "quoted",           "told",  "passes_on", "registers", "of_segments", "at_most",       "but",
-      "unless_frames_of", "panic", "ends",      "ended_by",  "begins"};
+      "unless_frames_of", "panic", "ends",      "ended_by",  "begins",      "headline"};
   return std::find(flags.begin(), flags.end(), fact.name) != flags.end();
 }
 

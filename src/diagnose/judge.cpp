@@ -37,6 +37,8 @@ Where place_of(const Case& c, Cause cause) {
 
 std::string headline_of(const CauseText* text, const Diagnosis& d, const Case& c) {
   std::string out = text != nullptr ? text->title : std::string(name_of(d.verdict.cause));
+  if (c.root != nullptr && d.out_of_memory && d.place == c.root->place)
+    if (const std::string own = c.root->text_of("headline"); !own.empty()) out = own;
   if (d.verdict.cause == Cause::sigkill_unknown && signal_of(*c.root).empty())
     out = "a process vanished; the log does not say what ended it";
   if (const auto asked = c.gpu.requested; asked && d.place == Where::gpu && d.out_of_memory)

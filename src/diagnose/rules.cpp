@@ -66,6 +66,14 @@ Diagnostic bad(const Document& document, std::string message) {
   return {.code = "diagnose/bad-rule", .message = std::move(message), .where = {document.file, 1, 1}};
 }
 
+Diagnostics check_keys(const Document& document, const Node& node, const std::vector<std::string_view>& keys) {
+  Diagnostics out;
+  for (const Entry& entry : node.entries)
+    if (!keys.empty() && std::ranges::find(keys, entry.key) == keys.end())
+      out.push_back(bad(document, "no such file has a key \"" + entry.key + "\""));
+  return out;
+}
+
 Diagnostics add_cause(const Document& document, std::string_view name, Rules& rules) {
   const std::optional<Cause> cause = cause_named(name);
   if (!cause) return {bad(document, "the file is named after no cause")};
@@ -125,10 +133,15 @@ Diagnostics add_advice(const Document& document, std::string_view name, Rules& r
   AdviceText out{.name = std::string(name),
                  .replaces = text_at(root, "replaces") == "true",
                  .to_do = fixes_at(root, "do"),
+                 .not_to_do = fixes_at(root, "do_not"),
                  .first = texts_at(root, "first"),
                  .drops = texts_at(root, "do_not_list"),
                  .to_prove = texts_at(root, "prove")};
   if (const Node* when = root.find("when")) {
+    Diagnostics wrong = check_keys(
+        document, *when,
+        {"causes", "phases", "findings", "families", "signs", "beside", "unless", "request_below", "without"});
+    if (!wrong.empty()) return wrong;
     out.causes = texts_at(*when, "causes");
     out.phases = texts_at(*when, "phases");
     out.findings = texts_at(*when, "findings");
@@ -192,24 +205,37 @@ Diagnostics add_sentences(const Document& document, std::string_view name, Rules
   return {};
 }
 
+struct Folder {
+  std::string_view name;
+  Diagnostics (*add)(const Document&, std::string_view, Rules&);
+  std::vector<std::string_view> keys{};  // of its files; none where what they may have is known elsewhere
+};
+
+const Folder* folder_named(std::string_view name) {
+  static const std::vector<Folder> folders{
+      {"messages", add_sentences},
+      {"causes", add_cause, {"title", "do", "do_not", "prove"}},
+      {"moments", add_moment, {"order", "part_of", "meaning", "host_memory_peaks", "files", "functions", "code"}},
+      {"launchers", add_launcher, {"signs", "names", "placeholder", "ask", "alone"}},
+      {"advice", add_advice, {"when", "replaces", "do", "do_not", "do_not_list", "first", "already", "set", "prove"}},
+      {"suggestions", add_suggestion, {"hints", "words", "says", "judged"}},
+      {"actions", add_actions},
+      {"alike", add_alike, {"ids"}},
+      {"wording", add_wording},
+      {"ladder", add_ladder_fix},
+  };
+  const auto found = std::ranges::find(folders, name, &Folder::name);
+  return found == folders.end() ? nullptr : &*found;
+}
+
 Diagnostics add_file(const File& file, Rules& rules) {
-  const std::string_view folder = file.path.substr(0, std::min(file.path.find('/'), file.path.size()));
-  using Add = Diagnostics (*)(const Document&, std::string_view, Rules&);
-  const Add add = folder == "messages"      ? add_sentences
-                  : folder == "causes"      ? add_cause
-                  : folder == "moments"     ? add_moment
-                  : folder == "launchers"   ? add_launcher
-                  : folder == "advice"      ? add_advice
-                  : folder == "suggestions" ? add_suggestion
-                  : folder == "actions"     ? add_actions
-                  : folder == "alike"       ? add_alike
-                  : folder == "wording"     ? add_wording
-                  : folder == "ladder"      ? add_ladder_fix
-                                            : nullptr;
-  if (add == nullptr) return {};
+  const Folder* folder = folder_named(file.path.substr(0, std::min(file.path.find('/'), file.path.size())));
+  if (folder == nullptr) return {};
   const ReadBudget budget{.bytes = std::size_t{1} << 20, .depth = 12, .nodes = 40'000};
   const Result<Document> document = data_document(file.text, file.packed, file.shown, budget);
-  return document ? add(*document, name_in(file.path), rules) : document.errors();
+  if (!document) return document.errors();
+  if (Diagnostics wrong = check_keys(*document, document->root, folder->keys); !wrong.empty()) return wrong;
+  return folder->add(*document, name_in(file.path), rules);
 }
 
 // Which ids are the ladder's is known once all files are read.
@@ -222,7 +248,10 @@ void name_kinds(Rules& rules) {
     name(text.to_do);
     name(text.not_to_do);
   }
-  for (AdviceText& advice : rules.advice) name(advice.to_do);
+  for (AdviceText& advice : rules.advice) {
+    name(advice.to_do);
+    name(advice.not_to_do);
+  }
 }
 
 void index(Rules& rules) {

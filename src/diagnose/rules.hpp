@@ -61,6 +61,7 @@ struct AdviceText {
   std::optional<std::int64_t> request_below{};  ///< Bytes: a request that is known must be smaller.
   bool replaces = false;                        ///< What the cause alone advises is of no use here.
   std::vector<Fix> to_do{};
+  std::vector<Fix> not_to_do{};                                             ///< Said before the cause's own.
   std::vector<std::string> first{};                                         ///< Ids that lead.
   std::vector<std::string> drops{};                                         ///< Ids that do not help here.
   std::vector<std::string> to_prove{};                                      ///< In place of the cause's own commands.

@@ -55,6 +55,7 @@ class Check {
   void advice(const AdviceText& text) {
     const std::string user = "rules/advice/" + text.name + ".yaml";
     ids(text.to_do, user);
+    ids(text.not_to_do, user);
     for (const std::string& one : text.first) id(one, user);
     for (const std::string& one : text.drops) id(one, user);
     for (const auto& [one, signs] : text.already) id(one, user);

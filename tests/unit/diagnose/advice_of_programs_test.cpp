@@ -57,6 +57,36 @@ TEST(Advice, NamesTheProgramsOwnLimit) {
   EXPECT_TRUE(contains(to_do("> webpack --mode production\n" + heap), "build-jobs"));
 }
 
+TEST(Advice, OfTheJvmIsOfWhatItsErrorNames) {
+  const auto jvm = [](const std::string& kind) {
+    return diagnosed("Exception in thread \"main\" java.lang.OutOfMemoryError: " + kind +
+                     "\n\tat app.Main.main(Main.java:5)\n");
+  };
+  const auto first = [&](const std::string& kind) { return jvm(kind).to_do.front().id; };
+  const auto advises_against_heap = [&](const std::string& kind) {
+    return std::ranges::any_of(jvm(kind).not_to_do, [](const Fix& fix) { return fix.id == "jvm-heap"; });
+  };
+  EXPECT_EQ(first("Java heap space"), "jvm-heap");
+  EXPECT_FALSE(advises_against_heap("Java heap space"));
+  EXPECT_EQ(first("Direct buffer memory"), "jvm-direct");
+  EXPECT_EQ(first("Cannot reserve 65536 bytes of direct buffer memory (allocated: 268400000, limit: 268435456)"),
+            "jvm-direct");
+  for (const auto& [kind, fix] :
+       {std::pair{"unable to create new native thread", "jvm-thread-limit"}, std::pair{"Metaspace", "jvm-classes"},
+        std::pair{"Requested array size exceeds VM limit", "jvm-array"}}) {
+    EXPECT_EQ(first(kind), fix);
+    EXPECT_TRUE(advises_against_heap(kind)) << kind;
+  }
+}
+
+TEST(Advice, HeadlineNamesTheProgramsOwnLimit) {
+  const auto headline = [](const std::string& log) { return diagnosed(log).headline; };
+  EXPECT_EQ(headline("FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n"),
+            "V8's own limit of its heap was met (proved)");
+  EXPECT_EQ(headline("[   12.1] Kernel panic - not syncing: Out of memory: compulsory panic_on_oom is enabled\n"),
+            "the host ran out of memory and the kernel stopped the whole machine (proved)");
+}
+
 TEST(Advice, OfThirtyTwoBitsIsGivenWhereTheyArePossible) {
   const auto numpy = [](const std::string& size, const std::string& shape) {
     return to_do(

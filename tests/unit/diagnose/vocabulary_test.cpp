@@ -45,8 +45,8 @@ TEST(Vocabulary, RefusesWhatNothingDeclares) {
   EXPECT_TRUE(contains(refusal("causes/disk_full.yaml", "title: x\ndo: {smaller-loss: \"y\"}\n"),
                        "names \"smaller-loss\", which is neither a fix of rules/ladder nor an action"));
   EXPECT_TRUE(contains(refusal("causes/disk_full.yaml", "title: x\ndo_not: {smaller-loss: \"y\"}\n"), "smaller-loss"));
-  for (const char* key : {"do: {nothing: \"y\"}", "first: [nothing]", "do_not_list: [nothing]",
-                          "already: {nothing: [x]}", "set: {nothing: [x 1]}"})
+  for (const char* key : {"do: {nothing: \"y\"}", "do_not: {nothing: \"y\"}", "first: [nothing]",
+                          "do_not_list: [nothing]", "already: {nothing: [x]}", "set: {nothing: [x 1]}"})
     EXPECT_TRUE(contains(refusal("advice/own.yaml", "when: {causes: [disk_full]}\n" + std::string(key) + "\n"),
                          "rules/advice/own.yaml names \"nothing\""))
         << key;
@@ -55,6 +55,17 @@ TEST(Vocabulary, RefusesWhatNothingDeclares) {
   EXPECT_TRUE(contains(refusal("advice/own.yaml", "when: {causes: [full_disk]}\n"), "the cause \"full_disk\""));
   EXPECT_TRUE(contains(refusal("alike/own.yaml", "ids: [nothing]\n"), "rules/alike names \"nothing\""));
   EXPECT_TRUE(contains(refusal("actions/own.yaml", "micro-batch: \"x\"\n"), "\"micro-batch\" is a fix"));
+}
+
+TEST(Vocabulary, RefusesAKeyThatNobodyReads) {
+  EXPECT_TRUE(contains(refusal("causes/disk_full.yaml", "title: x\ndon't: {more-disk: \"y\"}\n"), "a key \"don't\""));
+  EXPECT_TRUE(contains(refusal("moments/own.yaml", "order: 1\nmeans: x\n"), "a key \"means\""));
+  EXPECT_TRUE(contains(refusal("launchers/own.yaml", "sings: [x]\n"), "a key \"sings\""));
+  EXPECT_TRUE(
+      contains(refusal("advice/own.yaml", "when: {causes: [disk_full]}\nreplace: true\n"), "a key \"replace\""));
+  EXPECT_TRUE(contains(refusal("advice/own.yaml", "when: {cause: [disk_full]}\n"), "a key \"cause\""));
+  EXPECT_TRUE(contains(refusal("suggestions/own.yaml", "hint: [x]\n"), "a key \"hint\""));
+  EXPECT_TRUE(contains(refusal("alike/own.yaml", "id: [x]\n"), "a key \"id\""));
 }
 
 TEST(Vocabulary, ASentenceHasANameOfItsOwn) {
