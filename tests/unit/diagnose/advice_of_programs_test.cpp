@@ -79,6 +79,15 @@ TEST(Advice, OfTheJvmIsOfWhatItsErrorNames) {
   }
 }
 
+TEST(Advice, OfArraysIsGivenWhereOneIsNamed) {
+  EXPECT_EQ(to_do("fatal: Out of memory, malloc failed (tried to allocate 1073741824 bytes)\n"),
+            "host-memory overcommit");
+  EXPECT_EQ(
+      to_do("MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type float64\n"),
+      "smaller-array host-memory overcommit");
+  EXPECT_EQ(to_do("LLVM ERROR: out of memory\n"), "build-jobs host-memory overcommit");
+}
+
 TEST(Advice, HeadlineNamesTheProgramsOwnLimit) {
   const auto headline = [](const std::string& log) { return diagnosed(log).headline; };
   EXPECT_EQ(headline("FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n"),
