@@ -111,7 +111,10 @@ std::vector<Reading> facts_of(const std::vector<Evidence>& evidence, const Evide
 Case case_of(const Rules& rules, const std::vector<Evidence>& evidence, const std::vector<Line>& lines,
              const std::vector<std::string>& files) {
   Case out{.wordings = &rules.wordings, .evidence = &evidence, .lines = &lines, .files = &files};
-  out.root = root_of(rules.wordings, evidence, lines, out.survived);
+  const Root root = root_of(rules.wordings, evidence, lines);
+  out.root = root.evidence;
+  out.survived = root.survived;
+  out.outlived = root.outlived;
   if (out.root == nullptr) return out;
   out.facts = facts_of(evidence, *out.root);
   out.gpu = gpu_numbers(out.facts);

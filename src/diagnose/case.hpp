@@ -45,7 +45,8 @@ struct Case {
   std::vector<Reading> facts{};    ///< The root's, then what belongs to it.
   GpuNumbers gpu{};
   Moment moment{};
-  bool survived = false;  ///< The root failure was caught and the run went on.
+  bool survived = false;               ///< The root failure was caught and the run went on.
+  const Evidence* outlived = nullptr;  ///< Where there is no root: the last error that the run went on behind.
 
   const Reading* find(std::string_view name) const;
   std::optional<std::int64_t> number(std::string_view name) const;
@@ -65,8 +66,12 @@ bool is_vague(const Evidence& library);
 
 /// The sentence that the others follow from: the best source of truth, then the first in time: by the order of lines
 /// within a file, by the times that are printed between files, else by the order of the files.
-const Evidence* root_of(const Wordings& wordings, const std::vector<Evidence>& evidence, const std::vector<Line>& lines,
-                        bool& survived);
+struct Root {
+  const Evidence* evidence = nullptr;
+  bool survived = false;
+  const Evidence* outlived = nullptr;
+};
+Root root_of(const Wordings& wordings, const std::vector<Evidence>& evidence, const std::vector<Line>& lines);
 
 /// The facts of the root and of what belongs to it; the first of a name counts.
 std::vector<Reading> facts_of(const std::vector<Evidence>& evidence, const Evidence& root);

@@ -9,6 +9,7 @@
 #include "clock.hpp"
 #include "hole.hpp"
 #include "other_kills.hpp"
+#include "outlived.hpp"
 #include "posts.hpp"
 #include "reader.hpp"
 
@@ -443,13 +444,14 @@ const Evidence* end_of_first_writer(const Wordings& wordings, const std::vector<
 
 }  // namespace
 
-const Evidence* root_of(const Wordings& wordings, const std::vector<Evidence>& evidence, const std::vector<Line>& lines,
-                        bool& survived) {
+Root root_of(const Wordings& wordings, const std::vector<Evidence>& evidence, const std::vector<Line>& lines) {
   const Timeline timeline(lines);
   const Posts posts(wordings, lines);
   const Evidence* const first_end = end_of_first_writer(wordings, evidence, lines);
   const Evidence* best = nullptr;
   const Evidence* best_survived = nullptr;
+  const Evidence* last_outlived = nullptr;
+  const std::vector<bool> was_outlived = outlived(evidence, posts);
   Survival was_survived(wordings, evidence, lines, posts);
   const Codes codes(evidence);
   const Explained is_explained(evidence);
@@ -465,12 +467,16 @@ const Evidence* root_of(const Wordings& wordings, const std::vector<Evidence>& e
       if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;
       continue;
     }
+    if (was_outlived[i]) {
+      last_outlived = &e;
+      continue;
+    }
     const bool better = best == nullptr || tier < tier_of(*best);
     if (better || (tier == tier_of(*best) && (timeline.is_before(e, *best) || is_told_with_frames(lines, e, *best))))
       best = &e;
   }
-  survived = best_survived != nullptr && (best == nullptr || tier_of(*best) >= 70);
-  return survived ? best_survived : best;
+  const bool survived = best_survived != nullptr && (best == nullptr || tier_of(*best) >= 70);
+  return {survived ? best_survived : best, survived, best == nullptr && !survived ? last_outlived : nullptr};
 }
 
 }  // namespace oomplan::diagnose

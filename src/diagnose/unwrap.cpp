@@ -37,14 +37,14 @@ bool speaks_for_itself(const Line& line) {
          std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view b) { return text.starts_with(b); });
 }
 
-// Rows of a table end at one column as well, and so do lines that say the same over and over (`alike`).
+// Rows of a table end at one column as well, and so do lines that say the same over and over (is_same_bar).
 bool is_row(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');
   return first != std::string_view::npos && text.substr(first).find("   ") != std::string_view::npos;
 }
 
 // But for their numbers: " 10/5000 [>....] - ETA", " 11/5000 [>....] - ETA".
-bool alike(std::string_view a, std::string_view b) {
+bool is_same_bar(std::string_view a, std::string_view b) {
   constexpr std::size_t beginning = 10;
   if (a.size() < beginning || b.size() < beginning) return false;
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -55,7 +55,7 @@ bool alike(std::string_view a, std::string_view b) {
 
 bool goes_on(const Line& line, const Line& next, std::size_t width) {
   return line.width == width && next.file == line.file && next.number == line.number + 1 && !next.header &&
-         !speaks_for_itself(next) && !is_row(line.body) && !alike(line.body, next.body);
+         !speaks_for_itself(next) && !is_row(line.body) && !is_same_bar(line.body, next.body);
 }
 
 }  // namespace

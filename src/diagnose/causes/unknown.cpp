@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "../cause.hpp"
@@ -7,6 +9,9 @@ namespace oomplan::diagnose {
 namespace {
 
 std::string why(const Case& c) {
+  if (c.outlived != nullptr)
+    return fmt::format("the run went on behind the error of line {}, and no line names a later failure",
+                       c.outlived->where.line);
   if (c.root == nullptr) return "no line of the log names a failure; a process that is killed writes nothing of it";
   if (is_of_memory_in_unknown_words(c))
     return "the error speaks of memory in words that are not known: " + c.root->text.substr(0, 160);
