@@ -6,6 +6,7 @@
 #include "examples.hpp"
 #include "prose.hpp"
 #include "reader.hpp"
+#include "tables.hpp"
 #include "words.hpp"
 
 namespace oomplan::diagnose {
@@ -186,7 +187,7 @@ void Sieve::drop_help(std::size_t index, std::vector<Found>& found) {
   };
   if (!std::ranges::any_of(found, of_failure)) return;
   const bool of_article = articles_.of(lines_[index].file) == Writing::article;
-  if (help_.holds(index)) std::erase_if(found, of_failure);
+  if (help_.holds(index) || stands_in_explaining_table(wordings_, lines_, index)) std::erase_if(found, of_failure);
   if (of_article) std::erase_if(found, [&](const Found& one) { return of_failure(one) && !is_reported(one); });
   std::erase_if(found,
                 [&](const Found& one) { return of_failure(one) && stands_in_history(lines_, one.line, one.begin); });

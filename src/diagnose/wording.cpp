@@ -9,6 +9,8 @@ namespace oomplan::diagnose {
 namespace {
 
 constexpr std::array<std::string_view, wordings> list_names{"begins_a_post",
+                                                            "columns_of_failures",
+                                                            "columns_that_explain",
                                                             "defines",
                                                             "explains",
                                                             "fails_with",

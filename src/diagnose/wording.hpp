@@ -15,6 +15,8 @@ namespace oomplan::diagnose {
 /// The lists, each named after its file.
 enum class Wording : std::uint8_t {
   begins_a_post,
+  columns_of_failures,
+  columns_that_explain,
   defines,
   explains,
   fails_with,
@@ -40,7 +42,7 @@ enum class Wording : std::uint8_t {
   trains_nothing,
   watches_a_host,
 };
-constexpr std::size_t wordings = 25;
+constexpr std::size_t wordings = 27;
 
 std::optional<Wording> wording_named(std::string_view name);
 std::string_view name_of(Wording list);

@@ -136,6 +136,13 @@ TEST(Wording, OfHelpIsData) {
   EXPECT_EQ(without("headings_of_help", page).verdict.cause, Cause::k8s_oomkilled);
 }
 
+TEST(Wording, OfTablesThatExplainIsData) {
+  const std::string table = "| Reason | Meaning |\n|---|---|\n| OOMKilled | the limit was met |\n| Error | any |\n";
+  EXPECT_EQ(diagnosed(table).verdict.cause, Cause::unknown);
+  EXPECT_EQ(without("columns_of_failures", table).verdict.cause, Cause::k8s_oomkilled);
+  EXPECT_EQ(without("columns_that_explain", table).verdict.cause, Cause::k8s_oomkilled);
+}
+
 TEST(Wording, OfPostsIsData) {
   const std::string thread = "RuntimeError: size mismatch\n\nbob commented on Jan 5, 2025\n\n" + kernel;
   EXPECT_EQ(diagnosed(thread).verdict.cause, Cause::not_oom);
