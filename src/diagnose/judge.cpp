@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -190,7 +191,9 @@ Diagnosis judge(const Rules& rules, const Case& c) {
                       out.verdict.cause != Cause::gpu_shared_mem_limit;
   out.place = place_of(c, out.verdict.cause);
   out.moment = c.moment;
-  out.facts = c.facts;
+  std::ranges::copy_if(c.facts, std::back_inserter(out.facts), [](const Reading& fact) {
+    return fact.name != "headline" && fact.name != "at_most" && fact.name != "but" && fact.name != "unless_frames_of";
+  });
   if (c.root != nullptr) {
     out.root = *c.root;
     out.rank = first_rank(c);

@@ -199,6 +199,15 @@ class Reader {
     return !text.empty() && std::isalnum(static_cast<unsigned char>(text.back())) != 0;
   }
 
+  // BuildKit's seconds: "17.52 vite v5.4.14 building for production..."
+  static std::string_view without_seconds(std::string_view text) {
+    const std::size_t end = text.find_first_not_of("0123456789");
+    if (end == 0 || end >= text.size() || text[end] != '.') return text;
+    const std::size_t stop = text.find_first_not_of("0123456789", end + 1);
+    const bool seconds = stop != std::string_view::npos && stop > end + 1 && text[stop] == ' ';
+    return seconds ? text.substr(stop) : text;
+  }
+
   // Nothing but blanks beside it.
   static bool fits(const Sentence& sentence, const Match& match, std::string_view text) {
     if (sentence.whole_word && is_end_of_name(text.substr(0, match.begin))) return false;
@@ -207,7 +216,7 @@ class Reader {
       return part.find_first_not_of(" \n\"'`*}])>,") == std::string_view::npos;
     };
     const bool below_frame = text.starts_with("File \"") || text.find("  File \"") != std::string_view::npos;
-    return (blank(text.substr(0, match.begin)) || below_frame) && blank(text.substr(match.end));
+    return (blank(without_seconds(text.substr(0, match.begin))) || below_frame) && blank(text.substr(match.end));
   }
 
   Evidence evidence_at(std::size_t index) const {

@@ -16,7 +16,8 @@ Judgement causes::host_alloc_failed(const Case& c) {
   }
   if (c.find("weak") != nullptr) {
     out.confidence = Confidence::likely;
-    out.against.push_back("libraries of a GPU raise the same exception");
+    const std::string but = c.root->text_of("but");
+    out.against.push_back(but.empty() ? "libraries of a GPU raise the same exception" : but);
   }
   if (const auto asked = c.number("requested")) {
     out.arithmetic.push_back("asked " + shown(*asked));
