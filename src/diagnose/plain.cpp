@@ -49,6 +49,13 @@ std::uint32_t code_at(std::string_view text, std::size_t at, std::size_t& size) 
   return 0;
 }
 
+// A character was torn there, and would be completed by what follows if that came next to it.
+bool ends_torn(std::string_view text) {
+  if (text.empty() || byte(text.back()) < 0x80) return false;
+  if (byte(text.back()) >= 0xC0) return true;
+  return text.size() > 1 && (byte(text[text.size() - 2]) & 0xF0U) == 0xE0;
+}
+
 const Range* range_of(std::uint32_t code) {
   const auto* const found =
       std::upper_bound(ranges.begin(), ranges.end(), code, [](std::uint32_t c, const Range& r) { return c < r.first; });
@@ -74,7 +81,8 @@ std::string plain(std::string_view text) {
   out.reserve(text.size());
   for (std::size_t at = 0, size = 1; at < text.size(); at += size) {
     const Range* range = range_of(code_at(text, at, size));
-    out += range == nullptr ? text.substr(at, size) : range->plain;
+    const bool stays = range == nullptr || (range->plain.empty() && ends_torn(out));
+    out += stays ? text.substr(at, size) : range->plain;
   }
   return out;
 }
