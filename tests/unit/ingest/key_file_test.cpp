@@ -106,8 +106,8 @@ Names fields_of(std::initializer_list<const char*> classes) {
   return out;
 }
 
-Names axolotl_fields() { return fields_of({"axolotl-0.18.0.AxolotlInputConfig"}); }
-Names plugin_fields() { return fields_of({"axolotl-0.18.0.plugins"}); }
+Names axolotl_fields() { return fields_of({"axolotl-0.19.0.AxolotlInputConfig"}); }
+Names plugin_fields() { return fields_of({"axolotl-0.19.0.plugins"}); }
 Names llamafactory_fields() {
   return fields_of({"transformers-5.6.0.Seq2SeqTrainingArguments", "llamafactory-0.9.5.ModelArguments",
                     "llamafactory-0.9.5.DataArguments", "llamafactory-0.9.5.TrainingArguments",
@@ -172,6 +172,20 @@ TEST(ArgumentClasses, HaveTheKeysOfTheirVersion) {
       for (const KeyLine& line : *lines)
         EXPECT_EQ(fields.contains(line.what), has_key(file, stack, line.what)) << old.trl << ": " << line.what;
     }
+  }
+}
+
+TEST(ArgumentClasses, HaveTheKeysOfAxolotlsVersion) {
+  const KeyFile& file = key_file("axolotl");
+  for (const std::string version : {"0.18.0", "0.19.0"}) {
+    const std::vector<NamedVersion> named{{"axolotl", version, {}, true}};
+    const ChosenVersions chosen(named);
+    const std::string of = "axolotl-" + version;
+    const Names fields = fields_of({(of + ".AxolotlInputConfig").c_str(), (of + ".plugins").c_str()});
+    for (const std::string& field : fields)
+      EXPECT_TRUE(has_key(file, stack_of("axolotl-0.18"), field)) << version << ": " << field;
+    for (const KeyLine& line : file.since)
+      EXPECT_EQ(fields.contains(line.what), has_key(file, stack_of("axolotl-0.18"), line.what)) << version << line.what;
   }
 }
 
