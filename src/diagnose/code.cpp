@@ -171,6 +171,7 @@ bool is_comment(std::string_view text, std::size_t begin) {
   const std::size_t sign = text.substr(0, std::min(begin, text.size())).rfind(" # ");
   if (sign == std::string_view::npos) return false;
   std::string_view code = text.substr(0, sign);
+  if (code.ends_with(' ') && code.find_first_not_of(' ') != std::string_view::npos) return true;  // set apart
   while (code.ends_with(' ')) code.remove_suffix(1);
   const std::size_t open = code.find('(');
   return code.ends_with(')') && open != std::string_view::npos && is_function(called(code.substr(0, open)));
@@ -200,7 +201,9 @@ bool shows_code(std::string_view text) {
 }
 
 bool stands_in_code(std::string_view text, std::size_t begin, std::size_t end) {
-  const bool of_pattern = text.substr(0, begin).ends_with(".*");  // "except .*OutOfMemoryError"
+  const bool of_pattern = text.substr(0, begin).ends_with(".*");                // "except .*OutOfMemoryError"
+  constexpr auto passed = std::to_array<std::string_view>({"✓ ", "√ ", "✔ "});  // a test of that name
+  if (begins_with_any(text.substr(std::min(text.find_first_not_of(' '), text.size())), passed)) return true;
   return of_pattern || is_literal(text, begin) || has_open_format(text) || has_open_template(text) ||
          has_letter_for_number(text) || text.find("\\d+") != std::string_view::npos ||
          is_condition_on_labels(text, begin, end) || is_constant(text) || is_looked_for_by_grep(text, begin) ||

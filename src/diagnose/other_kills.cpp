@@ -1,9 +1,11 @@
 #include "other_kills.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "case.hpp"
+#include "oomplan/core/text.hpp"
 #include "reader.hpp"
 
 namespace oomplan::diagnose {
@@ -16,6 +18,29 @@ bool tells_of_vanished(const Evidence& e) {
   if (e.find("vanished") != nullptr || e.family == "dataloader_signal") return true;
   const std::string signal = signal_of(e);
   return e.says == Says::launcher && (signal == "SIGKILL" || signal == "SIGBUS");
+}
+
+bool names_process(std::string_view text, std::string_view number) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t at = text.find(number); at != text.npos; at = text.find(number, at + 1)) {
+    const std::string_view before = text.substr(0, at);
+    const std::string_view after = text.substr(at + number.size());
+    if (!before.empty() && (is_digit(before.back()) || before.back() == '.')) continue;
+    if (!after.empty() && (is_digit(after.front()) || (after.front() == '.' && after.size() > 1 && is_digit(after[1]))))
+      continue;
+    constexpr std::size_t near = 12;
+    const std::string lead = lowered(before.substr(before.size() - std::min(before.size(), near)));
+    const bool in_brackets =
+        (before.ends_with('[') && after.starts_with(']')) || (before.ends_with('(') && after.starts_with(')'));
+    constexpr auto ends =
+        std::to_array<std::string_view>({" Killed", " Terminated", " Segmentation", " Aborted", " Bus"});
+    const bool ended = std::ranges::any_of(ends, [&](std::string_view end) {
+      const std::size_t word = after.find_first_not_of(' ');
+      return word != after.npos && word > 0 && after.substr(word - 1).starts_with(end);
+    });
+    if (in_brackets || ended || lead.find("pid") != lead.npos || lead.find("process") != lead.npos) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -42,30 +67,29 @@ OtherKills::OtherKills(const Wordings& wordings, const std::vector<Evidence>& al
     : wordings_(wordings), lines_(lines) {
   if (std::ranges::none_of(all, [&](const Evidence& e) { return is_kill_on_host(wordings, e); })) return;
   for (const Line& line : lines) files_.insert(line.file);
-  for (std::size_t i = 0; i < all.size() && !someone_vanished_; ++i) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
     const Evidence& e = all[i];
-    someone_vanished_ = tells_of_vanished(e);
+    if (tells_of_vanished(e)) {
+      someone_vanished_ = true;
+      const auto pid = e.number("pid");
+      if (pid) vanished_.insert(*pid);
+      is_each_numbered_ = is_each_numbered_ && pid;
+    }
     if (!e.line) continue;
+    const auto code = e.says == Says::launcher ? e.number("exit_code") : std::nullopt;
+    if (code && *code > 0 && signal_of(e).empty()) exited_.insert(lines[*e.line].file);
     if (e.find("finished") != nullptr || (tells_own_end(wordings, e, lines) && !survived(i)))
       ended_.insert(lines[*e.line].file);
   }
 }
 
-// A process of the run's is named in its log by its number.
+// A process is named by its number where that is told to be one: "pid 991", "train[991]:", "991 Killed".
 bool OtherKills::is_of_the_run(const Evidence& kill, int file) const {
   const auto pid = kill.number("pid");
   if (!pid) return false;
   const std::string number = std::to_string(*pid);
-  const auto is_digit = [](std::string_view text, std::size_t at) {
-    return at < text.size() && text[at] >= '0' && text[at] <= '9';
-  };
-  return std::ranges::any_of(lines_, [&](const Line& line) {
-    if (line.file == file) return false;
-    const std::string_view text = line.body;
-    for (std::size_t at = text.find(number); at != text.npos; at = text.find(number, at + 1))
-      if ((at == 0 || !is_digit(text, at - 1)) && !is_digit(text, at + number.size())) return true;
-    return false;
-  });
+  return std::ranges::any_of(lines_,
+                             [&](const Line& line) { return line.file != file && names_process(line.body, number); });
 }
 
 // A browser that was killed tells nothing of a training run. What runs such are, the process's name may not say.
@@ -73,10 +97,16 @@ bool OtherKills::is_of_a_stranger(const Evidence& kill) const {
   return list_of(wordings_, Wording::trains_nothing).have(kill.text_of("comm"));
 }
 
+bool OtherKills::is_not_who_vanished(const Evidence& kill) const {
+  const auto pid = kill.number("pid");
+  return pid && is_each_numbered_ && !vanished_.contains(*pid);
+}
+
 bool OtherKills::operator()(const Evidence& kill) const {
-  if (someone_vanished_ || !is_kill_on_host(wordings_, kill) || !kill.line) return false;
+  if (!is_kill_on_host(wordings_, kill) || !kill.line) return false;
+  if (someone_vanished_) return is_of_a_stranger(kill) && is_not_who_vanished(kill);
   const int own = lines_[*kill.line].file;
-  if (files_.size() < 2) return is_of_a_stranger(kill) && ended_.contains(own);
+  if (files_.size() < 2) return is_of_a_stranger(kill) && (ended_.contains(own) || exited_.contains(own));
   // A log that just stops is what a kill leaves.
   const bool all_end = std::ranges::all_of(files_, [&](int file) { return file == own || ended_.contains(file); });
   return all_end && !is_of_the_run(kill, own);

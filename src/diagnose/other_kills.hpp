@@ -27,7 +27,8 @@ bool is_about_others(const Wordings& wordings, const Evidence& e);
 /// traceback, a refused allocation, that it finished), none of them names the killed process, and nothing in the case
 /// says that a process of it was killed, vanished, or was waited for: a process that is killed tells nothing of its
 /// end. In one file alone, of the kill of a program that is no run's (a browser, a desktop, a database server), beside
-/// the end that the run tells.
+/// the end that the run tells, or its exit code; and in any number of files beside a run's killed process that is named
+/// by its number, and is another.
 class OtherKills {
  public:
   /// `survived` says of an index of `all` whether the run went on behind that failure. `wordings` and `lines` outlive
@@ -40,12 +41,16 @@ class OtherKills {
  private:
   bool is_of_a_stranger(const Evidence& kill) const;
   bool is_of_the_run(const Evidence& kill, int file) const;
+  bool is_not_who_vanished(const Evidence& kill) const;
 
   const Wordings& wordings_;
   const std::vector<Line>& lines_;
   bool someone_vanished_ = false;
   std::set<int> files_{};
-  std::set<int> ended_{};  ///< Those that tell their own end.
+  std::set<int> ended_{};              ///< Those that tell their own end.
+  std::set<int> exited_{};             ///< Those that tell an exit code that is no signal's.
+  std::set<std::int64_t> vanished_{};  ///< The numbers of those who are said to have been killed.
+  bool is_each_numbered_ = true;       ///< And each of them has one.
 };
 
 }  // namespace oomplan::diagnose

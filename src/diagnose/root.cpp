@@ -199,7 +199,7 @@ bool went_on(const Wordings& wordings, const std::vector<Evidence>& all, const E
     if (e.says == Says::launcher || e.says == Says::killed) return false;
     if (is_traceback(e) && !ends_otherwise(wordings, all, e, lines)) return false;
     if (is_traceback(e)) break;
-    if (e.says != Says::progress || e.find("step") == nullptr || !same_speaker(e, failure) || e.line == last) continue;
+    if (!is_step(e) || !same_speaker(e, failure) || e.line == last) continue;
     ++steps;
     const bool beside = last ? *e.line == *last + 2 : failure.line && *e.line == *failure.line + 1;
     if (beside) ++torn;
@@ -463,12 +463,12 @@ Root root_of(const Wordings& wordings, const std::vector<Evidence>& evidence, co
         is_talked_of_beside_an_end(evidence, e) || is_told_by_exception(lines, e) || was_ended_by_server(evidence, e) ||
         (first_end != nullptr && posts.is_of_a_later(e, *first_end)))
       continue;
-    if (was_survived(i)) {
-      if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;
-      continue;
-    }
     if (was_outlived[i]) {
       last_outlived = &e;
+      continue;
+    }
+    if (was_survived(i)) {
+      if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;
       continue;
     }
     const bool better = best == nullptr || tier < tier_of(*best);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "changes.hpp"
 #include "code.hpp"
 #include "examples.hpp"
 #include "prose.hpp"
@@ -64,6 +65,7 @@ bool is_denied(const Found& one, std::string_view text) {
   std::string_view rest = text.substr(std::min(one.match.end, text.size()));
   if (text.substr(0, std::min(one.match.begin, text.size())).ends_with(" not ")) return true;
   if (text.substr(0, std::min(one.match.begin, text.size())).ends_with(" no ")) return true;
+  if (text.substr(0, std::min(one.match.begin, text.size())).ends_with(" if ")) return true;
   if (rest.starts_with(" is not ") || is_series_of_none(text, rest)) return true;
   const std::size_t sign = rest.find_first_not_of("\"' ");
   if (sign == rest.npos || (rest[sign] != ':' && rest[sign] != '=')) return false;
@@ -189,8 +191,9 @@ void Sieve::drop_help(std::size_t index, std::vector<Found>& found) {
   const bool of_article = articles_.of(lines_[index].file) == Writing::article;
   if (help_.holds(index) || stands_in_explaining_table(wordings_, lines_, index)) std::erase_if(found, of_failure);
   if (of_article) std::erase_if(found, [&](const Found& one) { return of_failure(one) && !is_reported(one); });
-  std::erase_if(found,
-                [&](const Found& one) { return of_failure(one) && stands_in_history(lines_, one.line, one.begin); });
+  std::erase_if(found, [&](const Found& one) {
+    return of_failure(one) && (stands_in_history(lines_, one.line, one.begin) || stands_in_change(lines_, one.line));
+  });
 }
 
 void Sieve::drop_what_is_no_report(std::size_t index, std::vector<Found>& found) {

@@ -79,6 +79,22 @@ TEST(Advice, OfTheJvmIsOfWhatItsErrorNames) {
   }
 }
 
+TEST(Advice, OfWhatReallyRanOut) {
+  EXPECT_TRUE(
+      to_do("# There is insufficient memory for the Java Runtime Environment to continue.\n"
+            "# Native memory allocation (mmap) failed to map 1073741824 bytes for committing reserved memory.\n")
+          .starts_with("jvm-native"));
+  const std::string full = "OSError: [Errno 28] No space left on device: '/data/tmp/x'\n";
+  EXPECT_TRUE(to_do(full).starts_with("free-disk"));
+  EXPECT_TRUE(
+      to_do(full + "Filesystem      Inodes  IUsed IFree IUse% Mounted on\n/dev/sdb1  6553600 6553600  0  100% /data\n")
+          .starts_with("inodes"));
+  EXPECT_TRUE(to_do("Warning  Evicted  2m  kubelet  The node was low on resource: memory. Threshold quantity: 100Mi, "
+                    "available: 71Mi. Container main was using 61231232Ki, request is 8Gi, has larger consumption of "
+                    "memory.\n")
+                  .starts_with("memory-request"));
+}
+
 TEST(Advice, OfArraysIsGivenWhereOneIsNamed) {
   EXPECT_EQ(to_do("fatal: Out of memory, malloc failed (tried to allocate 1073741824 bytes)\n"),
             "host-memory overcommit");

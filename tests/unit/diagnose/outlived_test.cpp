@@ -46,9 +46,36 @@ TEST(Outlived, ARunThatSaysThatItFinishedDid) {
   EXPECT_EQ(cause(error + steps(1, 60) + "training finished\n"), Cause::not_oom);
 }
 
-TEST(Outlived, AnExitCodeMayBeThatErrors) {
-  const Diagnosis d = diagnosed(error + steps(1, 60) + "srun: error: node1: task 0: Exited with exit code 1\n");
+TEST(Outlived, AnExitCodeIsOfALaterEnd) {
+  EXPECT_EQ(cause(error + steps(1, 60) + "srun: error: node1: task 0: Exited with exit code 1\n"), Cause::unknown);
+  EXPECT_EQ(cause(error + steps(1, 60) + "run.sh: line 3: 812 Killed    python train.py\n"), Cause::sigkill_unknown);
+}
+
+TEST(Outlived, ARankThatTheLauncherNamesMayHaveFailedBesideTheOthersSteps) {
+  EXPECT_EQ(
+      cause(error + steps(1, 60) + "E failed (exitcode: 1) local_rank: 3 (pid: 4001) of binary: /usr/bin/python\n"),
+      Cause::not_oom);
+}
+
+TEST(Outlived, AnOutOfMemoryIsNoCauseEither) {
+  const std::string full = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n";
+  const auto losses = [](int count) {
+    std::string out;
+    for (int i = 0; i < count; ++i) out += "{'loss': 2.4, 'grad_norm': 0.5, 'learning_rate': 1e-05, 'epoch': 0.1}\n";
+    return out;
+  };
+  EXPECT_EQ(cause(full), Cause::vram_exhausted);
+  EXPECT_EQ(cause(full + losses(60)), Cause::unknown);
+  const Diagnosis d = diagnosed(full + losses(60) +
+                                "Traceback (most recent call last):\n  File \"t.py\", line 9, in <module>\n    f()\n"
+                                "TypeError: unsupported operand\n");
   EXPECT_EQ(d.verdict.cause, Cause::not_oom);
+  EXPECT_EQ(cause("[rank0]: " + full + losses(60)), Cause::unknown);
+  EXPECT_EQ(cause("[rank3]: " + full + losses(60)), Cause::vram_exhausted);
+}
+
+TEST(Outlived, AFullDiskThatWasFreedIsNoCause) {
+  EXPECT_EQ(cause("OSError: [Errno 28] No space left on device: 'a.pt'\n" + steps(1, 60)), Cause::unknown);
 }
 
 TEST(Outlived, StepsOfOtherRanksAreNoneOfItsOwn) {
