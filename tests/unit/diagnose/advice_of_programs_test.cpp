@@ -95,6 +95,17 @@ TEST(Advice, OfWhatReallyRanOut) {
                   .starts_with("memory-request"));
 }
 
+TEST(Advice, OfServersSpeaksOfNoLoader) {
+  const Diagnosis refused = diagnosed(
+      "level=INFO source=sched.go:429 msg=\"NewLlamaServer failed\" model=/root/.ollama/models/blobs/sha256-a67 "
+      "error=\"model requires more system memory (40.1 GiB) than is available (6.2 GiB)\"\n");
+  ASSERT_FALSE(refused.to_do.empty());
+  for (const Fix& fix : refused.to_do) EXPECT_FALSE(contains(fix.text, "DataLoader")) << fix.id;
+  EXPECT_TRUE(to_do("Exception: Capture cuda graph failed: CUDA out of memory. Tried to allocate 1.96 GiB.\nPossible "
+                    "solutions:\n1. set --mem-fraction-static to a smaller value (e.g., 0.8 or 0.7)\n")
+                  .starts_with("sglang-static"));
+}
+
 TEST(Advice, OfArraysIsGivenWhereOneIsNamed) {
   EXPECT_EQ(to_do("fatal: Out of memory, malloc failed (tried to allocate 1073741824 bytes)\n"),
             "host-memory overcommit");
