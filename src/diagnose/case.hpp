@@ -46,7 +46,8 @@ struct Case {
   GpuNumbers gpu{};
   Moment moment{};
   bool survived = false;               ///< The root failure was caught and the run went on.
-  const Evidence* outlived = nullptr;  ///< Where there is no root: the last error that the run went on behind.
+  const Evidence* outlived = nullptr;  ///< A failure that the run went on behind; the root where it is one of memory
+                                       ///< or the disk and nothing later says what the run died of.
 
   const Reading* find(std::string_view name) const;
   std::optional<std::int64_t> number(std::string_view name) const;
@@ -66,6 +67,9 @@ bool is_vague(const Evidence& library);
 
 /// The sentence that the others follow from: the best source of truth, then the first in time: by the order of lines
 /// within a file, by the times that are printed between files, else by the order of the files.
+/// Whether a line behind the failure, in its file, says that the run finished.
+bool finished_behind(const std::vector<Evidence>& all, const Evidence& failure);
+
 struct Root {
   const Evidence* evidence = nullptr;
   bool survived = false;

@@ -72,7 +72,7 @@ KernelScope kernel_scope(const Case& c) {
                       e.text.find("Out of Memory: Kill") != std::string::npos;  // before there were cgroups
     return (e.says == Says::kernel_killed || e.says == Says::kernel_detail) && said;
   });
-  const bool by_pages = c.text_of("found_by") == "page allocator";
+  const bool by_pages = c.find("traced") != nullptr && c.text_of("found_by") == "page allocator";
   return host || by_pages || c.any(Says::kernel_short) ? KernelScope::host : KernelScope::unknown;
 }
 

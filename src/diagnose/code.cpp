@@ -4,6 +4,9 @@
 #include <array>
 #include <cctype>
 
+#include "reader.hpp"
+#include "words.hpp"
+
 namespace oomplan::diagnose {
 namespace {
 
@@ -166,12 +169,24 @@ bool is_looked_for_by_grep(std::string_view text, std::size_t begin) {
   return options.empty() || (options.starts_with('-') && options.ends_with(' '));
 }
 
+// "on_oom: skip": one name, and its value.
+bool is_setting(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" -");
+  const std::size_t colon = text.find(": ");
+  if (begin == std::string_view::npos || colon == std::string_view::npos || colon <= begin) return false;
+  const auto is_of_name = [](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
+  const std::string_view value = text.substr(colon + 2);
+  return std::ranges::all_of(text.substr(begin, colon - begin), is_of_name) &&
+         value.find_first_not_of(' ') != std::string_view::npos && value.find(": ") == std::string_view::npos;
+}
+
 // outputs = model(inputs)  # RuntimeError: CUDA out of memory here
 bool is_comment(std::string_view text, std::size_t begin) {
   const std::size_t sign = text.substr(0, std::min(begin, text.size())).rfind(" # ");
   if (sign == std::string_view::npos) return false;
   std::string_view code = text.substr(0, sign);
-  if (code.ends_with(' ') && code.find_first_not_of(' ') != std::string_view::npos) return true;  // set apart
+  if (code.ends_with(' ') && is_setting(code) && !begins_with_exception(code))
+    return true;  // "on_oom: skip      # RuntimeError: CUDA out of memory"
   while (code.ends_with(' ')) code.remove_suffix(1);
   const std::size_t open = code.find('(');
   return code.ends_with(')') && open != std::string_view::npos && is_function(called(code.substr(0, open)));

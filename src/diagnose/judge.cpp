@@ -96,17 +96,24 @@ void weigh_end(Judgement& judgement) {
       "the run ended with exit code 0: it caught the failure, or a notebook went on behind the cell that failed");
 }
 
+void weigh_life_after(Judgement& judgement) {
+  if (judgement.cause == Cause::not_oom || judgement.cause == Cause::unknown) return;
+  judgement.confidence = Confidence::possible;
+  judgement.against.push_back("the run went on behind it for long, and the log does not say what ended it");
+}
+
+// Of two runs in one log, the first may be the one that is asked about.
+void weigh_failure_before(Judgement& judgement) {
+  if (judgement.cause != Cause::not_oom) return;
+  judgement.confidence = std::min(judgement.confidence, Confidence::likely);
+  judgement.against.push_back("a failure for lack of memory or disk stands above it, behind which the run went on");
+}
+
 // Others went on where one was killed, or a script says so whatever happened.
 void weigh_good_end(Judgement& judgement) {
   if (judgement.cause == Cause::not_oom || judgement.cause == Cause::unknown) return;
   judgement.confidence = std::min(judgement.confidence, Confidence::likely);
   judgement.against.push_back("the log says below it that the run finished");
-}
-
-bool finished_behind(const Case& c) {
-  return std::ranges::any_of(*c.evidence, [&](const Evidence& e) {
-    return e.find("finished") != nullptr && e.where.file == c.root->where.file && e.order > c.root->order;
-  });
 }
 
 // An error of the program's beside a kill on its host: it may be what the others' death led to.
@@ -187,7 +194,10 @@ std::vector<Judgement> judgements(const Case& c) {
   if (c.root != nullptr && c.root->find("quoted") != nullptr) std::for_each(out.begin(), out.end(), doubt);
   if (c.root != nullptr) std::ranges::for_each(out, [&](Judgement& one) { weigh_words(c, one); });
   if (c.root != nullptr && ended_with_0(c)) std::for_each(out.begin(), out.end(), weigh_end);
-  if (c.root != nullptr && finished_behind(c)) std::for_each(out.begin(), out.end(), weigh_good_end);
+  if (c.outlived != nullptr && c.outlived == c.root) std::for_each(out.begin(), out.end(), weigh_life_after);
+  if (c.outlived != nullptr && c.outlived != c.root && c.outlived->says < Says::other_failure)
+    std::for_each(out.begin(), out.end(), weigh_failure_before);
+  if (c.root != nullptr && finished_behind(*c.evidence, *c.root)) std::for_each(out.begin(), out.end(), weigh_good_end);
   if (stands_beside_a_kill(c)) std::for_each(out.begin(), out.end(), weigh_kill);
   std::stable_sort(out.begin(), out.end(), [](const Judgement& a, const Judgement& b) { return a.weight > b.weight; });
   return out;

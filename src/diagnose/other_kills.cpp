@@ -7,6 +7,7 @@
 #include "case.hpp"
 #include "oomplan/core/text.hpp"
 #include "reader.hpp"
+#include "words.hpp"
 
 namespace oomplan::diagnose {
 namespace {
@@ -20,25 +21,20 @@ bool tells_of_vanished(const Evidence& e) {
   return e.says == Says::launcher && (signal == "SIGKILL" || signal == "SIGBUS");
 }
 
+// "0.991", "2.991" and "step 991" name no process.
 bool names_process(std::string_view text, std::string_view number) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  constexpr auto counted = std::to_array<std::string_view>({"step", "iter", "iteration", "epoch", "batch"});
   for (std::size_t at = text.find(number); at != text.npos; at = text.find(number, at + 1)) {
-    const std::string_view before = text.substr(0, at);
+    std::string_view before = text.substr(0, at);
     const std::string_view after = text.substr(at + number.size());
-    if (!before.empty() && (is_digit(before.back()) || before.back() == '.')) continue;
-    if (!after.empty() && (is_digit(after.front()) || (after.front() == '.' && after.size() > 1 && is_digit(after[1]))))
-      continue;
-    constexpr std::size_t near = 12;
-    const std::string lead = lowered(before.substr(before.size() - std::min(before.size(), near)));
-    const bool in_brackets =
-        (before.ends_with('[') && after.starts_with(']')) || (before.ends_with('(') && after.starts_with(')'));
-    constexpr auto ends =
-        std::to_array<std::string_view>({" Killed", " Terminated", " Segmentation", " Aborted", " Bus"});
-    const bool ended = std::ranges::any_of(ends, [&](std::string_view end) {
-      const std::size_t word = after.find_first_not_of(' ');
-      return word != after.npos && word > 0 && after.substr(word - 1).starts_with(end);
-    });
-    if (in_brackets || ended || lead.find("pid") != lead.npos || lead.find("process") != lead.npos) return true;
+    const bool of_longer = (!before.empty() && (is_digit(before.back()) || before.back() == '.')) ||
+                           (!after.empty() && (is_digit(after.front()) || after.front() == '/')) ||
+                           (after.size() > 1 && after.front() == '.' && is_digit(after[1]));
+    if (of_longer) continue;
+    while (!before.empty() && !is_letter(before.back())) before.remove_suffix(1);
+    const std::string lead = lowered(before.substr(before.size() - std::min<std::size_t>(before.size(), 9)));
+    if (std::ranges::none_of(counted, [&](std::string_view word) { return lead.ends_with(word); })) return true;
   }
   return false;
 }

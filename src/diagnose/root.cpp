@@ -5,11 +5,11 @@
 #include <set>
 #include <string_view>
 
+#include "aftermath.hpp"
 #include "case.hpp"
 #include "clock.hpp"
 #include "hole.hpp"
 #include "other_kills.hpp"
-#include "outlived.hpp"
 #include "posts.hpp"
 #include "reader.hpp"
 
@@ -199,7 +199,7 @@ bool went_on(const Wordings& wordings, const std::vector<Evidence>& all, const E
     if (e.says == Says::launcher || e.says == Says::killed) return false;
     if (is_traceback(e) && !ends_otherwise(wordings, all, e, lines)) return false;
     if (is_traceback(e)) break;
-    if (!is_step(e) || !same_speaker(e, failure) || e.line == last) continue;
+    if (e.says != Says::progress || e.find("step") == nullptr || !same_speaker(e, failure) || e.line == last) continue;
     ++steps;
     const bool beside = last ? *e.line == *last + 2 : failure.line && *e.line == *failure.line + 1;
     if (beside) ++torn;
@@ -275,14 +275,19 @@ namespace {
 class Survival {
  public:
   Survival(const Wordings& wordings, const std::vector<Evidence>& all, const std::vector<Line>& lines,
-           const Posts& posts)
-      : wordings_(wordings), all_(all), lines_(lines), posts_(posts), handled_(handled_from(all, lines, posts)) {}
+           const Posts& posts, const std::vector<Aftermath>& after)
+      : wordings_(wordings),
+        all_(all),
+        lines_(lines),
+        posts_(posts),
+        after_(after),
+        handled_(handled_from(all, lines, posts)) {}
 
   bool operator()(std::size_t index) {
     const Evidence& e = all_[index];
     if (!can_be_survived(e)) return false;
     if (handled_[index] || was_soft(all_, e)) return true;
-    return asked_++ < most_questions &&
+    return after_[index] != Aftermath::none && asked_++ < most_questions &&
            went_on(wordings_, all_, e, lines_, posts_);  // each question reads all evidence
   }
 
@@ -292,6 +297,7 @@ class Survival {
   const std::vector<Evidence>& all_;
   const std::vector<Line>& lines_;
   const Posts& posts_;
+  const std::vector<Aftermath>& after_;
   std::vector<bool> handled_;
   int asked_ = 0;
 };
@@ -444,15 +450,21 @@ const Evidence* end_of_first_writer(const Wordings& wordings, const std::vector<
 
 }  // namespace
 
+bool finished_behind(const std::vector<Evidence>& all, const Evidence& failure) {
+  return std::ranges::any_of(all, [&](const Evidence& e) {
+    return e.find("finished") != nullptr && e.where.file == failure.where.file && e.order > failure.order;
+  });
+}
+
 Root root_of(const Wordings& wordings, const std::vector<Evidence>& evidence, const std::vector<Line>& lines) {
   const Timeline timeline(lines);
   const Posts posts(wordings, lines);
   const Evidence* const first_end = end_of_first_writer(wordings, evidence, lines);
   const Evidence* best = nullptr;
   const Evidence* best_survived = nullptr;
-  const Evidence* last_outlived = nullptr;
-  const std::vector<bool> was_outlived = outlived(evidence, posts);
-  Survival was_survived(wordings, evidence, lines, posts);
+  const Evidence* best_outlived = nullptr;
+  const std::vector<Aftermath> after = aftermaths(evidence, lines, posts);
+  Survival was_survived(wordings, evidence, lines, posts, after);
   const Codes codes(evidence);
   const Explained is_explained(evidence);
   const OtherKills was_of_another(wordings, evidence, lines, [&](std::size_t i) { return was_survived(i); });
@@ -463,20 +475,26 @@ Root root_of(const Wordings& wordings, const std::vector<Evidence>& evidence, co
         is_talked_of_beside_an_end(evidence, e) || is_told_by_exception(lines, e) || was_ended_by_server(evidence, e) ||
         (first_end != nullptr && posts.is_of_a_later(e, *first_end)))
       continue;
-    if (was_outlived[i]) {
-      last_outlived = &e;
-      continue;
-    }
     if (was_survived(i)) {
       if (best_survived == nullptr && e.says != Says::other_failure) best_survived = &e;
+      continue;
+    }
+    if (after[i] == Aftermath::much) {
+      if (best_outlived == nullptr || tier <= tier_of(*best_outlived)) best_outlived = &e;
       continue;
     }
     const bool better = best == nullptr || tier < tier_of(*best);
     if (better || (tier == tier_of(*best) && (timeline.is_before(e, *best) || is_told_with_frames(lines, e, *best))))
       best = &e;
   }
-  const bool survived = best_survived != nullptr && (best == nullptr || tier_of(*best) >= 70);
-  return {survived ? best_survived : best, survived, best == nullptr && !survived ? last_outlived : nullptr};
+  const bool is_open = best == nullptr || tier_of(*best) >= 70;  // nothing says what the run died of
+  const bool survived = best_survived != nullptr && is_open;
+  if (!survived && is_open && best_outlived != nullptr) {
+    const bool may_be_it = best_outlived->says != Says::other_failure;
+    if (may_be_it && finished_behind(evidence, *best_outlived)) return {best_outlived, true, nullptr};
+    return {may_be_it ? best_outlived : best, false, best_outlived};
+  }
+  return {survived ? best_survived : best, survived, survived ? nullptr : best_outlived};
 }
 
 }  // namespace oomplan::diagnose

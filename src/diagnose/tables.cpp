@@ -46,10 +46,11 @@ bool stands_in_explaining_table(const Wordings& wordings, const std::vector<Line
   if (!has(rule, is_table_rule) || rule == 0 || rule == index || !has(rule - 1, is_table_row)) return false;
   if (!has(rule + 1, is_table_row) || !has(rule + 2, is_table_row)) return false;
   const std::vector<std::string> headings = cells_of(lines[rule - 1].body);
-  const auto any = [&](Wording list) {
-    return std::ranges::any_of(headings, [&](const std::string& one) { return list_of(wordings, list).have(one); });
+  const auto is_of = [&](Wording list) {
+    return [&, list](const std::string& one) { return list_of(wordings, list).have(one); };
   };
-  return any(Wording::columns_of_failures) && any(Wording::columns_that_explain);
+  return !headings.empty() && is_of(Wording::columns_of_failures)(headings.front()) &&
+         std::ranges::any_of(headings, is_of(Wording::columns_that_explain));
 }
 
 }  // namespace oomplan::diagnose
