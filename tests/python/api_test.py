@@ -272,7 +272,12 @@ class Program(unittest.TestCase):
     """`python -m oomplan`."""
 
     def test_without_pyarrow_what_reads_datasets_says_so(self):
-        environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(oomplan.__file__).parents[1])}
+        # Alone in a folder: where a wheel is installed, pyarrow may be beside it.
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        alone = pathlib.Path(folder.name)
+        (alone / "oomplan").symlink_to(pathlib.Path(oomplan.__file__).parent)
+        environment = {**os.environ, "PYTHONPATH": str(alone)}
 
         def ask(*words):
             # -S: without the packages of this Python.
