@@ -85,8 +85,10 @@ class Tracebacks {
     for (std::size_t i = 0; i + 1 < all.size(); ++i) {
       const bool heads = all[i].says == Says::frame && all[i].find("path") == nullptr;
       const Evidence& next = all[i + 1];
-      if (heads && next.says == Says::frame && next.find("path") != nullptr)
-        by_speaker_[speaker_of(all[i])].push_back({i, next.text_of("path")});
+      if (!heads || next.says != Says::frame || next.find("path") == nullptr) continue;
+      Told& told = by_speaker_[speaker_of(all[i])];
+      told.tracebacks.push_back({i, next.text_of("path")});
+      told.last[next.text_of("path")] = i;
     }
   }
 
@@ -94,10 +96,9 @@ class Tracebacks {
   bool has_later(const Evidence& failure, std::size_t place) const {
     const auto found = by_speaker_.find(speaker_of(failure));
     if (found == by_speaker_.end()) return false;
-    const auto next = std::ranges::lower_bound(found->second, place, {}, &Traceback::place);
-    if (next == found->second.begin()) return false;
-    const std::string& program = std::prev(next)->outermost;
-    return std::any_of(next, found->second.end(), [&](const Traceback& t) { return t.outermost == program; });
+    const Told& told = found->second;
+    const auto next = std::ranges::lower_bound(told.tracebacks, place, {}, &Traceback::place);
+    return next != told.tracebacks.begin() && told.last.at(std::prev(next)->outermost) > place;
   }
 
  private:
@@ -105,7 +106,11 @@ class Tracebacks {
     std::size_t place = 0;
     std::string outermost{};
   };
-  std::map<Speaker, std::vector<Traceback>> by_speaker_{};
+  struct Told {
+    std::vector<Traceback> tracebacks{};
+    std::map<std::string, std::size_t> last{};  // by the outermost frame
+  };
+  std::map<Speaker, Told> by_speaker_{};
 };
 
 // What one speaker does behind a place, read from the end on.
