@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "clock.hpp"
+#include "case.hpp"
 #include "reader.hpp"
 
 namespace oomplan::diagnose {
@@ -83,9 +83,8 @@ class Tracebacks {
  public:
   explicit Tracebacks(const std::vector<Evidence>& all) {
     for (std::size_t i = 0; i + 1 < all.size(); ++i) {
-      const bool heads = all[i].says == Says::frame && all[i].find("path") == nullptr;
       const Evidence& next = all[i + 1];
-      if (!heads || next.says != Says::frame || next.find("path") == nullptr) continue;
+      if (!heads_traceback(all[i]) || next.says != Says::frame || heads_traceback(next)) continue;
       Told& told = by_speaker_[speaker_of(all[i])];
       told.tracebacks.push_back({i, next.text_of("path")});
       told.last[next.text_of("path")] = i;
@@ -117,7 +116,7 @@ class Tracebacks {
 struct Later {
   int steps = 0;
   int answers = 0;
-  bool is_bar = false;                    // of tqdm's, which goes to stderr, and stderr has no buffer
+  bool is_bar = false;                    // stderr has no buffer
   std::size_t bytes = 0;                  // of the steps' lines
   std::optional<std::size_t> last{};      // the line that was counted last, which stands first
   std::optional<std::int64_t> number{};   // of its step
@@ -132,7 +131,7 @@ struct Later {
       return;
     }
     ++steps;
-    is_bar = is_bar || line.body.find("%|") != std::string::npos || line.body.find("it/s") != std::string::npos;
+    is_bar = is_bar || has_bar(line.body);
     bytes += std::max(line.width, line.body.size());
     if (const auto of_step = e.number("step")) number = of_step;
   }
@@ -140,8 +139,8 @@ struct Later {
 
 class Aftermaths {
  public:
-  Aftermaths(const std::vector<Evidence>& all, const std::vector<Line>& lines)
-      : all_(all), lines_(lines), earlier_(all), tracebacks_(all) {}
+  Aftermaths(const std::vector<Evidence>& all, const std::vector<Line>& lines, const Clocks& clocks)
+      : all_(all), lines_(lines), clocks_(clocks), earlier_(all), tracebacks_(all) {}
 
   std::vector<Aftermath> each(const Posts& posts) {
     std::vector<Aftermath> out(all_.size(), Aftermath::none);
@@ -159,7 +158,7 @@ class Aftermaths {
   }
 
  private:
-  Aftermath aftermath_of(std::size_t i) {
+  Aftermath aftermath_of(std::size_t i) const {
     const Evidence& e = all_[i];
     const bool other = e.says == Says::other_failure;
     Aftermath out = Aftermath::none;
@@ -175,7 +174,7 @@ class Aftermaths {
   }
 
   // A run that was started anew begins at its first step again.
-  bool goes_on(const Speaker& voice, const Later& later, std::size_t i) {
+  bool goes_on(const Speaker& voice, const Later& later, std::size_t i) const {
     const Step* before = earlier_.last_before(voice, i);
     if (before != nullptr && before->number && later.number && *later.number <= *before->number) return false;
     if (later.is_bar || is_a_message(all_[i]) || tracebacks_.has_later(all_[i], i)) return true;
@@ -191,7 +190,7 @@ class Aftermaths {
     return !below_frame(lines_, *e.line) && !begins_with_exception(text.substr(begin));
   }
 
-  bool is_behind_what_was_buffered(std::size_t i, const Later& later) {
+  bool is_behind_what_was_buffered(std::size_t i, const Later& later) const {
     return bytes_behind(all_[i], later) > longest_buffer || is_timed_later(all_[i], later);
   }
 
@@ -203,27 +202,26 @@ class Aftermaths {
     return static_cast<double>(later.bytes) * std::max(1.0, all / kept);
   }
 
-  bool is_timed_later(const Evidence& failure, const Later& later) {
+  bool is_timed_later(const Evidence& failure, const Later& later) const {
     if (!failure.line || !later.furthest) return false;
     if (lines_[*failure.line].time.empty() || lines_[*later.furthest].time.empty()) return false;
-    if (clocks_.empty()) clocks_ = clocks_of(lines_);
-    return is_earlier(clocks_.at(*failure.line), clocks_.at(*later.furthest));
+    return clocks_.is_earlier(*failure.line, *later.furthest);
   }
 
   const std::vector<Evidence>& all_;
   const std::vector<Line>& lines_;
+  const Clocks& clocks_;
   Earlier earlier_;
   Tracebacks tracebacks_;
   std::map<Speaker, Later> later_{};
-  std::vector<std::optional<Clock>> clocks_{};
   bool is_told_ = false;
 };
 
 }  // namespace
 
-std::vector<Aftermath> aftermaths(const std::vector<Evidence>& all, const std::vector<Line>& lines,
-                                  const Posts& posts) {
-  return Aftermaths(all, lines).each(posts);
+std::vector<Aftermath> aftermaths(const std::vector<Evidence>& all, const std::vector<Line>& lines, const Posts& posts,
+                                  const Clocks& clocks) {
+  return Aftermaths(all, lines, clocks).each(posts);
 }
 
 }  // namespace oomplan::diagnose

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "clock.hpp"
 #include "line.hpp"
 #include "oomplan/diagnose/evidence.hpp"
 #include "posts.hpp"
@@ -22,6 +23,7 @@ enum class Aftermath : std::uint8_t {
 /// number of the step, or the loss that was logged. They were made later where the failure is a message of the
 /// program's; below frames, where they go on from those before it and have later times, or are more than a buffer
 /// holds.
-std::vector<Aftermath> aftermaths(const std::vector<Evidence>& all, const std::vector<Line>& lines, const Posts& posts);
+std::vector<Aftermath> aftermaths(const std::vector<Evidence>& all, const std::vector<Line>& lines, const Posts& posts,
+                                  const Clocks& clocks);
 
 }  // namespace oomplan::diagnose

@@ -31,8 +31,8 @@ bool is_step(std::string_view text) {
 }
 
 bool is_of_a_program(const Line& line) {
-  return !line.time.empty() || line.rank || line.body.find("%|") != std::string::npos ||
-         line.body.starts_with("Traceback (") || is_frame(line.body) || is_step(line.body);
+  return !line.time.empty() || line.rank || has_bar(line.body) || line.body.starts_with("Traceback (") ||
+         is_frame(line.body) || is_step(line.body);
 }
 
 // What was found of each kind, every phrase once.

@@ -39,11 +39,10 @@ bool compatible(const Evidence& e, const Evidence& root) {
 
 // What a sentence says of itself is no fact of another's failure.
 bool is_of_its_sentence(const Reading& fact) {
-  constexpr std::array<std::string_view, 20> flags{
-      "general",          "weak",  "soft",      "vanished",  "absurd",      "holds_nothing", "others_hold",
-      "quoted",           "told",  "passes_on", "registers", "of_segments", "at_most",       "but",
-      "unless_frames_of", "panic", "ends",      "ended_by",  "begins",      "headline"};
-  return std::find(flags.begin(), flags.end(), fact.name) != flags.end();
+  constexpr auto flags = std::to_array<std::string_view>(
+      {"general", "weak", "soft", "vanished", "absurd", "holds_nothing", "others_hold", "quoted", "told", "passes_on",
+       "registers", "of_segments", "panic", "ends", "ended_by", "begins"});
+  return is_for_the_verdict(fact) || std::find(flags.begin(), flags.end(), fact.name) != flags.end();
 }
 
 void add(const Evidence& e, std::vector<Reading>& out) {
@@ -63,6 +62,15 @@ void add_signal(const Evidence& e, std::vector<Reading>& out) {
 }
 
 }  // namespace
+
+bool is_for_the_verdict(const Reading& fact) {
+  constexpr auto words = std::to_array<std::string_view>({"at_most", "but", "unless_frames_of", "headline"});
+  return std::find(words.begin(), words.end(), fact.name) != words.end();
+}
+
+bool heads_traceback(const Evidence& evidence) {
+  return evidence.says == Says::frame && evidence.find("path") == nullptr;
+}
 
 const Reading* Case::find(std::string_view name) const {
   for (const Reading& fact : facts)

@@ -56,6 +56,13 @@ struct Case {
   const Evidence* first(Says says) const;
 };
 
+/// What a sentence says of how sure its report is and what heads it: the verdict tells it, and it is no fact of the
+/// case.
+bool is_for_the_verdict(const Reading& fact);
+
+/// Whether it heads a traceback, whose frames name their files.
+bool heads_traceback(const Evidence& evidence);
+
 /// How a process ended, from exit code or signal: "SIGKILL", or empty.
 std::string signal_of(const Evidence& evidence);
 

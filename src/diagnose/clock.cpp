@@ -151,6 +151,11 @@ bool is_earlier(const std::optional<Clock>& a, const std::optional<Clock>& b) {
   return a && b && a->kind == b->kind && a->seconds < b->seconds;
 }
 
+bool Clocks::is_earlier(std::size_t a, std::size_t b) const {
+  if (clocks_.empty()) clocks_ = clocks_of(lines_);
+  return diagnose::is_earlier(clocks_.at(a), clocks_.at(b));
+}
+
 std::optional<std::int64_t> rank_in(std::string_view file) {
   const auto number_from = [&](std::size_t at) -> std::optional<std::int64_t> {
     while (at < file.size() && std::string_view("-_.=").find(file[at]) != std::string_view::npos) ++at;

@@ -27,6 +27,19 @@ std::vector<std::optional<Clock>> clocks_of(const std::vector<Line>& lines);
 /// Whether `a` is known to be earlier.
 bool is_earlier(const std::optional<Clock>& a, const std::optional<Clock>& b);
 
+/// Those of all lines, read once somebody asks. `lines` must outlive it.
+class Clocks {
+ public:
+  explicit Clocks(const std::vector<Line>& lines) : lines_(lines) {}
+
+  /// Whether line `a` is known to be earlier than line `b`.
+  bool is_earlier(std::size_t a, std::size_t b) const;
+
+ private:
+  const std::vector<Line>& lines_;
+  mutable std::vector<std::optional<Clock>> clocks_{};
+};
+
 /// The rank in the name of a log: "rank3.log", "worker_rank-12.err", torchrun's "attempt_0/3/stderr.log"; none where it
 /// says nothing of ranks.
 std::optional<std::int64_t> rank_in(std::string_view file);

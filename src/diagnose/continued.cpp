@@ -8,16 +8,13 @@ namespace {
 constexpr std::size_t most_lines_back = 4;
 constexpr std::size_t most_lines_ahead = 24;
 
-// tqdm writes between the lines of whatever else is printed.
-bool is_progress_bar(const std::string& body) { return body.find("%|") != std::string::npos; }
-
 }  // namespace
 
 std::optional<std::size_t> next_of_speaker(const std::vector<Line>& lines, std::size_t index, std::size_t from) {
   const std::size_t end = std::min(lines.size(), from + most_lines_ahead);
   bool beside = true;
   for (std::size_t i = from + 1; i < end && !lines[i].header; ++i) {
-    if (is_progress_bar(lines[i].body)) continue;
+    if (has_bar(lines[i].body)) continue;
     const bool goes_on = beside && !lines[i].prefixed && lines[i].file == lines[index].file;
     if (goes_on || same_speaker(lines[index], lines[i])) return i;
     beside = false;

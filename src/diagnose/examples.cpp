@@ -137,7 +137,7 @@ bool is_led_to(const Wordings& wordings, const std::vector<Line>& lines, std::si
     text.remove_prefix(std::min(text.find_first_not_of("+ "), text.size()));  // of a diff
     text = without_end(text, " `*");
     if (lines[i].file != lines[index].file || lines[i + 1].header) return false;
-    if (text.find("%|") != std::string_view::npos || lines[i].rank != lines[index].rank) continue;  // said between
+    if (has_bar(text) || lines[i].rank != lines[index].rank) continue;  // said between
     if (is_item(text) && i + most_items > index) continue;
     ++seen;
     if (!text.empty() && text.find_first_not_of('`') != std::string_view::npos)

@@ -215,9 +215,7 @@ Diagnosis judge(const Rules& rules, const Case& c) {
                       out.verdict.cause != Cause::gpu_shared_mem_limit;
   out.place = place_of(c, out.verdict.cause);
   out.moment = c.moment;
-  std::copy_if(c.facts.begin(), c.facts.end(), std::back_inserter(out.facts), [](const Reading& fact) {
-    return fact.name != "headline" && fact.name != "at_most" && fact.name != "but" && fact.name != "unless_frames_of";
-  });
+  std::remove_copy_if(c.facts.begin(), c.facts.end(), std::back_inserter(out.facts), is_for_the_verdict);
   if (c.root != nullptr) {
     out.root = *c.root;
     out.rank = first_rank(c);

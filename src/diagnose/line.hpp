@@ -29,6 +29,10 @@ struct Line {
   const std::string& quoted() const { return shown.empty() ? body : shown; }
 };
 
+/// A bar of tqdm's, or a line that one was drawn into: it goes to stderr, between the lines of whatever else is
+/// printed.
+inline bool has_bar(std::string_view body) { return body.find("%|") != std::string_view::npos; }
+
 /// Whether both may be pieces of one message: the same file and the same prefix.
 bool same_speaker(const Line& a, const Line& b);
 

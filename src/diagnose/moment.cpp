@@ -55,7 +55,7 @@ class Finder {
       const Line& line = lines_[at];
       if (direction > 0 && line.header) return;
       const auto frame = frames_.find(at);
-      const bool header = frame != frames_.end() && frame->second->find("path") == nullptr;
+      const bool header = frame != frames_.end() && heads_traceback(*frame->second);
       if (header && in_traceback) return;
       in_traceback = in_traceback || header;
       if (in_traceback && (spoken_by_root(line) || root_.rank == std::nullopt))

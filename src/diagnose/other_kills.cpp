@@ -79,7 +79,7 @@ OtherKills::OtherKills(const Wordings& wordings, const std::vector<Evidence>& al
   }
 }
 
-// A process is named by its number where that is told to be one: "pid 991", "train[991]:", "991 Killed".
+// A process of the run's is named in its log by its number.
 bool OtherKills::is_of_the_run(const Evidence& kill, int file) const {
   const auto pid = kill.number("pid");
   if (!pid) return false;

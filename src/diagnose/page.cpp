@@ -97,9 +97,8 @@ std::string_view commit_of(const Line& line) {
 }
 
 bool is_of_a_program(const Line& line) {
-  return !line.time.empty() || (line.prefixed && !line.titled) || line.rank ||
-         line.body.find("%|") != std::string::npos || line.body.starts_with("Traceback (") ||
-         line.body.starts_with("File \"");
+  return !line.time.empty() || (line.prefixed && !line.titled) || line.rank || has_bar(line.body) ||
+         line.body.starts_with("Traceback (") || line.body.starts_with("File \"");
 }
 
 // What a program writes has levels, frames and what it counts.
@@ -191,7 +190,7 @@ std::size_t HelpPages::first_title(int file) {
   std::size_t first = lines_.size();
   std::set<std::string> titles;
   const bool runs = std::ranges::any_of(lines_, [&](const Line& line) {
-    return line.file == file && (!line.time.empty() || line.rank || line.body.find("%|") != std::string::npos);
+    return line.file == file && (!line.time.empty() || line.rank || has_bar(line.body));
   });
   for (std::size_t i = 0; i < lines_.size() && !runs; ++i) {
     if (lines_[i].file != file) continue;

@@ -14,8 +14,8 @@ using namespace std::string_view_literals;
 bool has_digit(std::string_view text) { return text.find_first_of("0123456789") != std::string_view::npos; }
 
 bool is_of_a_log(const Line& line) {
-  return !line.time.empty() || line.prefixed || line.rank || line.body.find("%|") != std::string::npos ||
-         begins_with_level(line.body) || lowered(line.body.substr(0, 7)) == "warning";
+  return !line.time.empty() || line.prefixed || line.rank || has_bar(line.body) || begins_with_level(line.body) ||
+         lowered(line.body.substr(0, 7)) == "warning";
 }
 
 // "bob", "Eve J. Miller": of one to three words, none of which a number begins.

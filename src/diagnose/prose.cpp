@@ -193,12 +193,12 @@ bool begins_with_level(std::string_view text) {
 namespace {
 
 // "jobs that exceed it are killed (slurmstepd: error: |Detected 1 oom_kill event| in StepId=1.0)"
-bool is_in_parentheses(std::string_view lead, std::string_view rest) {
+bool is_in_parentheses(std::string_view lead, std::string_view text) {
   const std::size_t open = lead.rfind('(');
   return open != std::string_view::npos && open > 0 && lead[open - 1] == ' ' &&
          lead.find(')', open) == std::string_view::npos &&
          (lead.ends_with('(') || lead.find(": ", open) != std::string_view::npos) &&
-         rest.find(')') != std::string_view::npos;
+         text.find(')') != std::string_view::npos;
 }
 
 }  // namespace
@@ -218,7 +218,8 @@ bool stands_in_prose(const std::vector<Line>& lines, std::size_t index, std::siz
   if (raised && !before.first_person && !after.first_person) return false;
   if (is_set_off(text, begin, end) || leads_into_exception(text, begin, lead)) return true;
   const int function = before.function + after.function;
-  if (function >= 2 && before.function >= 1 && is_in_parentheses(lead, rest)) return true;
+  if (function >= 2 && before.function >= 1 && is_in_parentheses(lead, text.substr(std::min(begin, text.size()))))
+    return true;
   const std::string_view own = own_sentence(lead);
   if (asks(rest, after) && (after.function >= 2 || (function >= 2 && begins_with_any(own, asking)))) return true;
   if (function >= 2 && begins_with_any(own, supposing)) return true;

@@ -104,14 +104,11 @@ bool same_speaker(const Evidence& a, const Evidence& b) {
 
 constexpr int steps_of_a_run_that_goes_on = 5;
 
-bool is_traceback(const Evidence& e) { return e.says == Says::frame && e.find("path") == nullptr; }
-
 // A bar in front of somebody's text, on the same line of the log: the terminal of another drew it there.
 bool is_drawn_into_text(const Evidence& bar, const std::vector<Line>& lines) {
   const std::size_t next = bar.line ? *bar.line + 1 : lines.size();
-  return next < lines.size() && lines[next - 1].body.find("%|") != std::string::npos &&
-         lines[next].number == lines[next - 1].number && lines[next].file == lines[next - 1].file &&
-         lines[next].body.find("%|") == std::string::npos;
+  return next < lines.size() && has_bar(lines[next - 1].body) && lines[next].number == lines[next - 1].number &&
+         lines[next].file == lines[next - 1].file && lines[next].body.find("%|") == std::string::npos;
 }
 
 bool is_bar(const std::vector<Line>& lines, std::size_t index) {
@@ -171,7 +168,7 @@ std::vector<bool> handled_from(const std::vector<Evidence>& all, const std::vect
     const bool step = all[i].says == Says::progress && !another && !of_tracker;
     if (step) goes_on = true;
     lived_on = lived_on || step || all[i].find("finished") != nullptr;
-    if (is_traceback(all[i])) goes_on = false;
+    if (heads_traceback(all[i])) goes_on = false;
     out[i] = handled && (lived_on || !all[i].rank || catching.contains(all[i].rank));
   }
   return out;
@@ -197,8 +194,8 @@ bool went_on(const Wordings& wordings, const std::vector<Evidence>& all, const E
     if (e.order <= failure.order || !e.line) continue;
     if (!posts.are_together(e, failure)) break;
     if (e.says == Says::launcher || e.says == Says::killed) return false;
-    if (is_traceback(e) && !ends_otherwise(wordings, all, e, lines)) return false;
-    if (is_traceback(e)) break;
+    if (heads_traceback(e) && !ends_otherwise(wordings, all, e, lines)) return false;
+    if (heads_traceback(e)) break;
     if (e.says != Says::progress || e.find("step") == nullptr || !same_speaker(e, failure) || e.line == last) continue;
     ++steps;
     const bool beside = last ? *e.line == *last + 2 : failure.line && *e.line == *failure.line + 1;
@@ -307,20 +304,9 @@ class Survival {
 namespace {
 
 // Of what stands in several files, by the times that are printed.
-class Timeline {
- public:
-  explicit Timeline(const std::vector<Line>& lines) : lines_(lines) {}
-
-  bool is_before(const Evidence& a, const Evidence& b) const {
-    if (!a.line || !b.line || a.where.file == b.where.file) return false;
-    if (clocks_.empty()) clocks_ = clocks_of(lines_);
-    return is_earlier(clocks_.at(*a.line), clocks_.at(*b.line));
-  }
-
- private:
-  const std::vector<Line>& lines_;
-  mutable std::vector<std::optional<Clock>> clocks_{};
-};
+bool is_before(const Clocks& clocks, const Evidence& a, const Evidence& b) {
+  return a.line && b.line && a.where.file != b.where.file && clocks.is_earlier(*a.line, *b.line);
+}
 
 // Workers whose codes a later line prints did not vanish without a word.
 class Codes {
@@ -457,13 +443,13 @@ bool finished_behind(const std::vector<Evidence>& all, const Evidence& failure) 
 }
 
 Root root_of(const Wordings& wordings, const std::vector<Evidence>& evidence, const std::vector<Line>& lines) {
-  const Timeline timeline(lines);
+  const Clocks clocks(lines);
   const Posts posts(wordings, lines);
   const Evidence* const first_end = end_of_first_writer(wordings, evidence, lines);
   const Evidence* best = nullptr;
   const Evidence* best_survived = nullptr;
   const Evidence* best_outlived = nullptr;
-  const std::vector<Aftermath> after = aftermaths(evidence, lines, posts);
+  const std::vector<Aftermath> after = aftermaths(evidence, lines, posts, clocks);
   Survival was_survived(wordings, evidence, lines, posts, after);
   const Codes codes(evidence);
   const Explained is_explained(evidence);
@@ -484,7 +470,7 @@ Root root_of(const Wordings& wordings, const std::vector<Evidence>& evidence, co
       continue;
     }
     const bool better = best == nullptr || tier < tier_of(*best);
-    if (better || (tier == tier_of(*best) && (timeline.is_before(e, *best) || is_told_with_frames(lines, e, *best))))
+    if (better || (tier == tier_of(*best) && (is_before(clocks, e, *best) || is_told_with_frames(lines, e, *best))))
       best = &e;
   }
   const bool is_open = best == nullptr || tier_of(*best) >= 70;  // nothing says what the run died of

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "keys.hpp"
 #include "oomplan/core/embedded.hpp"
 #include "oomplan/core/text.hpp"
 #include "oomplan/diagnose/diagnose.hpp"
@@ -64,14 +65,6 @@ std::vector<Fix> fixes_at(const Node& node, std::string_view key) {
 
 Diagnostic bad(const Document& document, std::string message) {
   return {.code = "diagnose/bad-rule", .message = std::move(message), .where = {document.file, 1, 1}};
-}
-
-Diagnostics check_keys(const Document& document, const Node& node, const std::vector<std::string_view>& keys) {
-  Diagnostics out;
-  for (const Entry& entry : node.entries)
-    if (!keys.empty() && std::ranges::find(keys, entry.key) == keys.end())
-      out.push_back(bad(document, "no such file has a key \"" + entry.key + "\""));
-  return out;
 }
 
 Diagnostics add_cause(const Document& document, std::string_view name, Rules& rules) {
@@ -138,9 +131,10 @@ Diagnostics add_advice(const Document& document, std::string_view name, Rules& r
                  .drops = texts_at(root, "do_not_list"),
                  .to_prove = texts_at(root, "prove")};
   if (const Node* when = root.find("when")) {
-    Diagnostics wrong = check_keys(
+    Diagnostics wrong = unknown_keys(
         document, *when,
-        {"causes", "phases", "findings", "families", "signs", "beside", "unless", "request_below", "without"});
+        {"causes", "phases", "findings", "families", "signs", "beside", "unless", "request_below", "without"},
+        "`when`");
     if (!wrong.empty()) return wrong;
     out.causes = texts_at(*when, "causes");
     out.phases = texts_at(*when, "phases");
@@ -178,7 +172,6 @@ std::string fault_of_phrases(const Node& root) {
   for (const Entry& entry : root.entries) {
     if (entry.key == "meaning" || entry.key == "source") continue;
     const bool wholes = entry.key == "wholes";
-    if (!wholes && entry.key != "parts" && entry.key != "words") return "a list has no \"" + entry.key + "\"";
     if (!entry.value.is_sequence()) return entry.key + " is a list of phrases";
     for (const Node& phrase : entry.value.items) {
       if (phrase.text.find_first_not_of(" *") == std::string::npos) return "a phrase is empty";
@@ -208,12 +201,12 @@ Diagnostics add_sentences(const Document& document, std::string_view name, Rules
 struct Folder {
   std::string_view name;
   Diagnostics (*add)(const Document&, std::string_view, Rules&);
-  std::vector<std::string_view> keys{};  // of its files; none where what they may have is known elsewhere
+  std::vector<std::string_view> keys{};  // of its files; none where they have names of their own, or another reader
 };
 
 const Folder* folder_named(std::string_view name) {
   static const std::vector<Folder> folders{
-      {"messages", add_sentences},
+      {"messages", add_sentences, {"sentences"}},
       {"causes", add_cause, {"title", "do", "do_not", "prove"}},
       {"moments", add_moment, {"order", "part_of", "meaning", "host_memory_peaks", "files", "functions", "code"}},
       {"launchers", add_launcher, {"signs", "names", "placeholder", "ask", "alone"}},
@@ -221,7 +214,7 @@ const Folder* folder_named(std::string_view name) {
       {"suggestions", add_suggestion, {"hints", "words", "says", "judged"}},
       {"actions", add_actions},
       {"alike", add_alike, {"ids"}},
-      {"wording", add_wording},
+      {"wording", add_wording, {"meaning", "source", "parts", "words", "wholes"}},
       {"ladder", add_ladder_fix},
   };
   const auto found = std::ranges::find(folders, name, &Folder::name);
@@ -234,7 +227,10 @@ Diagnostics add_file(const File& file, Rules& rules) {
   const ReadBudget budget{.bytes = std::size_t{1} << 20, .depth = 12, .nodes = 40'000};
   const Result<Document> document = data_document(file.text, file.packed, file.shown, budget);
   if (!document) return document.errors();
-  if (Diagnostics wrong = check_keys(*document, document->root, folder->keys); !wrong.empty()) return wrong;
+  const std::string what = "a file of rules/" + std::string(folder->name);
+  Diagnostics wrong =
+      folder->keys.empty() ? Diagnostics() : unknown_keys(*document, document->root, folder->keys, what);
+  if (!wrong.empty()) return wrong;
   return folder->add(*document, name_in(file.path), rules);
 }
 

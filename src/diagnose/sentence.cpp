@@ -4,14 +4,12 @@
 #include <array>
 #include <optional>
 
+#include "keys.hpp"
 #include "oomplan/core/text.hpp"
 
 namespace oomplan::diagnose {
 namespace {
 
-constexpr std::array<std::string_view, 14> known_keys{"letters", "whole_word", "id",       "family",  "says",
-                                                      "where",   "phase",      "versions", "source",  "text",
-                                                      "anchor",  "whole_line", "adds",     "examples"};
 constexpr std::size_t shortest_anchor = 4;
 constexpr std::size_t longest_anchor = 20;
 
@@ -75,11 +73,11 @@ std::vector<Example> examples_of(const Document& document, const Node& node) {
   return out;
 }
 
-std::optional<Diagnostic> unknown_key(const Document& document, const Node& node) {
-  for (const Entry& entry : node.entries)
-    if (std::find(known_keys.begin(), known_keys.end(), entry.key) == known_keys.end())
-      return bad(document, entry.value, "a sentence has no key \"" + entry.key + "\"");
-  return std::nullopt;
+const std::vector<std::string_view>& known_keys() {
+  static const std::vector<std::string_view> known{"letters", "whole_word", "id",       "family",  "says",
+                                                   "where",   "phase",      "versions", "source",  "text",
+                                                   "anchor",  "whole_line", "adds",     "examples"};
+  return known;
 }
 
 bool is_small(const Program& program, std::string_view anchor) {
@@ -90,7 +88,7 @@ bool is_small(const Program& program, std::string_view anchor) {
 }
 
 Result<Sentence> sentence_of(const Document& document, const Node& node, std::string_view file) {
-  if (auto wrong = unknown_key(document, node)) return *wrong;
+  if (Diagnostics wrong = unknown_keys(document, node, known_keys(), "a sentence"); !wrong.empty()) return wrong;
   const std::optional<Says> says = says_named(text_at(node, "says"));
   if (!says) return bad(document, node, "\"says\" is none of the words of docs/diagnose.md: " + text_at(node, "says"));
   Sentence out;

@@ -62,10 +62,10 @@ bool is_series_of_none(std::string_view text, std::string_view rest) {
 bool is_denied(const Found& one, std::string_view text) {
   const auto none = [](const Reading& r) { return r.name == "events" && r.integer == 0; };
   if (std::any_of(one.match.facts.begin(), one.match.facts.end(), none)) return true;
+  const std::string_view lead = text.substr(0, std::min(one.match.begin, text.size()));
   std::string_view rest = text.substr(std::min(one.match.end, text.size()));
-  if (text.substr(0, std::min(one.match.begin, text.size())).ends_with(" not ")) return true;
-  if (text.substr(0, std::min(one.match.begin, text.size())).ends_with(" no ")) return true;
-  if (text.substr(0, std::min(one.match.begin, text.size())).ends_with(" if ") && one.match.facts.empty()) return true;
+  if (lead.ends_with(" not ") || lead.ends_with(" no ")) return true;
+  if (lead.ends_with(" if ") && one.match.facts.empty()) return true;
   if (rest.starts_with(" is not ") || is_series_of_none(text, rest)) return true;
   const std::size_t sign = rest.find_first_not_of("\"' ");
   if (sign == rest.npos || (rest[sign] != ':' && rest[sign] != '=')) return false;

@@ -97,7 +97,7 @@ TEST(Advice, OfWhatReallyRanOut) {
 
 TEST(Advice, OfServersSpeaksOfNoLoader) {
   const Diagnosis refused = diagnosed(
-      "level=INFO source=sched.go:429 msg=\"NewLlamaServer failed\" model=/root/.ollama/models/blobs/sha256-a67 "
+      "level=INFO source=sched.go:429 msg=\"NewLlamaServer failed\" model=/models/blobs/sha256-a67 "
       "error=\"model requires more system memory (40.1 GiB) than is available (6.2 GiB)\"\n");
   ASSERT_FALSE(refused.to_do.empty());
   for (const Fix& fix : refused.to_do) EXPECT_FALSE(contains(fix.text, "DataLoader")) << fix.id;

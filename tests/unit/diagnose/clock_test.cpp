@@ -139,6 +139,29 @@ TEST(SeveralLogs, AKillBesideARunThatTellsItsOwnEndIsAnothers) {
   }
 }
 
+// "0.99" and "step 99" are no process.
+TEST(SeveralLogs, ANumberNamesTheKilledProcessOnlyWhereItMayBeOne) {
+  const auto beside = [](const std::string& line) {
+    return of_files({{"train.log", line + frames_of_main + "ValueError: bad label\n"},
+                     {"dmesg.txt", kernel_killed("python")}})
+        .verdict.cause;
+  };
+  for (const char* line : {"loss 0.99\n", "loss 2.99e-05\n", "step 99\n", "rows 99/1000\n", "rows 1991\n"})
+    EXPECT_EQ(beside(line), Cause::not_oom) << line;
+  for (const char* line : {"node1:99:1020 [0] NCCL INFO\n", "[99:MainThread] INFO ready\n", "[1] 99\n", "pid=99\n"})
+    EXPECT_EQ(beside(line), Cause::global_host_oom) << line;
+}
+
+// Who was killed is told by another number.
+TEST(SeveralLogs, AKillOfABrowserIsNotThatOfAnotherNumber) {
+  const auto beside = [](const char* comm, const std::string& end) {
+    return of_files({{"train.log", "step 1 loss 2.0\n" + end}, {"dmesg.txt", kernel_killed(comm)}}).verdict.cause;
+  };
+  EXPECT_EQ(beside("chrome", "run.sh: line 3:  9001 Killed    python train.py\n"), Cause::sigkill_unknown);
+  EXPECT_EQ(beside("chrome", "Killed\n"), Cause::global_host_oom);
+  EXPECT_EQ(beside("python", "run.sh: line 3:  9001 Killed    python train.py\n"), Cause::global_host_oom);
+}
+
 // Of whatever system: macOS' kernel, Android's, a daemon of the host.
 TEST(SeveralLogs, AKillOfEverySystemMayBeAnothers) {
   for (const char* kill :

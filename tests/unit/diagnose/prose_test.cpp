@@ -60,6 +60,16 @@ TEST(Prose, IsNotWhatAProgramReports) {
 }
 
 // Of another language the words are not known: a program's stand behind a sign, and it asks nothing.
+TEST(Prose, HasAReportInParentheses) {
+  const auto confidence = [](const std::string& text) { return diagnosed(text).verdict.confidence; };
+  const std::string report = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0";
+  EXPECT_EQ(
+      confidence("the jobs that exceed their memory on the cluster are killed (" + report + ") - please set it\n"),
+      Confidence::possible);
+  EXPECT_EQ(confidence(report + "\n"), Confidence::proved);
+  EXPECT_EQ(confidence("Job 7 failed (" + report + ")\n"), Confidence::proved);
+}
+
 TEST(Prose, OfAnotherLanguageIsAQuestionOrGoesOn) {
   const auto said = [](const char* text) { return diagnosed(std::string(text) + "\n").verdict; };
   for (const char* text : {"Hallo, ich bekomme die Meldung Auf dem Gerät ist kein Speicherplatz mehr verfügbar.",

@@ -25,20 +25,20 @@ std::string requests(int count) {
   return out;
 }
 
-TEST(Outlived, NobodyKnowsWhatEndedALogThatGoesOnAndStops) {
+TEST(Aftermath, NobodyKnowsWhatEndedALogThatGoesOnAndStops) {
   const Diagnosis d = diagnosed(steps(1, 3) + error + steps(4, 700));
   EXPECT_EQ(d.verdict.cause, Cause::unknown);
   EXPECT_EQ(d.verdict.reason, "the run went on behind the error of line 4, and no line names a later failure");
 }
 
 // A stream that goes to a file is written by 8 KiB: what was printed before may stand behind.
-TEST(Outlived, WhatABufferHoldsMayHaveBeenPrintedBefore) {
+TEST(Aftermath, WhatABufferHoldsMayHaveBeenPrintedBefore) {
   EXPECT_EQ(cause(steps(1, 3) + error + steps(4, 200)), Cause::not_oom);
   EXPECT_EQ(cause(error + steps(1, 700)), Cause::not_oom);
   EXPECT_EQ(cause(steps(1, 30) + error + steps(1, 700)), Cause::not_oom);  // started anew
 }
 
-TEST(Outlived, TimesTellThatStepsCameLater) {
+TEST(Aftermath, TimesTellThatStepsCameLater) {
   std::string log;
   for (int i = 0; i < 59; ++i) {
     const std::string time = "2024-05-01 10:00:" + std::string(i < 10 ? "0" : "") + std::to_string(i) + " ";
@@ -48,18 +48,18 @@ TEST(Outlived, TimesTellThatStepsCameLater) {
   EXPECT_EQ(cause(log), Cause::unknown);
 }
 
-TEST(Outlived, TheLaterErrorIsTheCause) {
+TEST(Aftermath, TheLaterErrorIsTheCause) {
   const Diagnosis d = diagnosed(steps(1, 3) + error + steps(4, 700) + "ValueError: math domain error\n");
   EXPECT_EQ(d.verdict.cause, Cause::not_oom);
   ASSERT_TRUE(d.root);
   EXPECT_EQ(d.root->where.line, 702);
 }
 
-TEST(Outlived, ARunThatSaysThatItFinishedDid) {
+TEST(Aftermath, ARunThatSaysThatItFinishedDid) {
   EXPECT_EQ(cause(steps(1, 3) + error + steps(4, 700) + "training finished\n"), Cause::not_oom);
 }
 
-TEST(Outlived, AMessageWasCaught) {
+TEST(Aftermath, AMessageWasCaught) {
   const std::string full = "WARNING step 3: CUDA out of memory. Tried to allocate 2.00 GiB\n";
   EXPECT_EQ(cause(steps(1, 3) + full + steps(4, 30)), Cause::not_oom);  // and the run went on
   const std::string refused = "ERROR data: MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000,)\n";
@@ -67,23 +67,23 @@ TEST(Outlived, AMessageWasCaught) {
   EXPECT_EQ(cause(refused + steps(1, 60) + "training finished\n"), Cause::not_oom);
 }
 
-TEST(Outlived, AnExitCodeIsOfALaterEnd) {
+TEST(Aftermath, AnExitCodeIsOfALaterEnd) {
   const std::string log = steps(1, 3) + error + steps(4, 700);
   EXPECT_EQ(cause(log + "srun: error: node1: task 0: Exited with exit code 1\n"), Cause::unknown);
   EXPECT_EQ(cause(log + "run.sh: line 3: 812 Killed    python train.py\n"), Cause::sigkill_unknown);
 }
 
-TEST(Outlived, ARankThatTheLauncherNamesMayHaveFailedBesideTheOthersSteps) {
+TEST(Aftermath, ARankThatTheLauncherNamesMayHaveFailedBesideTheOthersSteps) {
   EXPECT_EQ(cause(steps(1, 3) + error + steps(4, 700) +
                   "E failed (exitcode: 1) local_rank: 3 (pid: 4001) of binary: /usr/bin/python\n"),
             Cause::not_oom);
 }
 
-TEST(Outlived, StepsOfOtherRanksAreNoneOfItsOwn) {
+TEST(Aftermath, StepsOfOtherRanksAreNoneOfItsOwn) {
   EXPECT_EQ(cause(steps(1, 3, "[rank0]: ") + "[rank3]: " + error + steps(4, 700, "[rank0]: ")), Cause::not_oom);
 }
 
-TEST(Outlived, AnOutOfMemoryIsNoCauseBesideALaterOne) {
+TEST(Aftermath, AnOutOfMemoryIsNoCauseBesideALaterOne) {
   const std::string full = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n";
   const auto losses = [](int count) {
     std::string out;
@@ -102,7 +102,7 @@ TEST(Outlived, AnOutOfMemoryIsNoCauseBesideALaterOne) {
   EXPECT_EQ(cause(losses(9) + "[rank3]: " + full + losses(200) + later), Cause::vram_exhausted);
 }
 
-TEST(Outlived, AFullDiskThatWasFreedIsNoCauseBesideALaterOne) {
+TEST(Aftermath, AFullDiskThatWasFreedIsNoCauseBesideALaterOne) {
   const std::string full = "OSError: [Errno 28] No space left on device: 'a.pt'\n";
   const Diagnosis silent = diagnosed(steps(1, 3) + full + steps(4, 700));
   EXPECT_EQ(silent.verdict.cause, Cause::disk_full);
@@ -111,7 +111,7 @@ TEST(Outlived, AFullDiskThatWasFreedIsNoCauseBesideALaterOne) {
             Cause::sigkill_unknown);
 }
 
-TEST(Outlived, OfAServerByTheRequestsThatItAnswers) {
+TEST(Aftermath, OfAServerByTheRequestsThatItAnswers) {
   const std::string timeout = "[2024-05-01 09:00:01 +0000] [7] [CRITICAL] WORKER TIMEOUT (pid:123)\n";
   EXPECT_EQ(cause(timeout + requests(60)), Cause::unknown);
   EXPECT_EQ(cause(timeout + requests(5)), Cause::not_oom);
