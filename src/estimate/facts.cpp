@@ -262,6 +262,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;
   cast_as_engine(plan, f);
   f.patched_log_softmax = plan.kernels.patched_log_softmax.value;
+  f.token_metrics = plan.recipe.token_metrics.value;
   f.unsloth = plan.kernels.unsloth.value != UnslothLayers::none;
   f.joined = plan.batch.joined.value;
   f.loss_part = plan.recipe.loss_part.value;

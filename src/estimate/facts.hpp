@@ -134,6 +134,7 @@ struct Facts {
   bool fp32_while_loading = false;
   bool trained_to_fp32 = false;
   bool kbit_upcast = false;
+  TokenMetrics token_metrics = TokenMetrics::none;
   std::int64_t labelled = 0;  ///< Of a row's positions, those that have a label; 0: all that can have one.
   bool liger_rms_norm = false;
   bool liger_rope = false;

@@ -152,7 +152,7 @@ std::vector<NamedVersion> versions_with(const KeyFile& file, const std::vector<c
   const std::string oldest = oldest_below(top, framework_version(plan, top), package);
   std::vector<NamedVersion> out;
   for (const StackLayer& layer : stack_layers()) {
-    const bool held = layer.package == package && !layer.since.empty() && (layer.under.empty() || layer.under == top);
+    const bool held = layer.package == package && !layer.since.empty() && layer.is_for(top);
     const std::string version = held ? newest_with(file, keys, layer) : std::string();
     const bool runs = !version.empty() && (oldest.empty() || !is_older(version, oldest));
     if (runs) out.push_back({layer.package, version, {}, false});

@@ -178,14 +178,21 @@ void check_stacks(TrainingPlan& plan, const Architecture& model) {
 void check_family(TrainingPlan& plan, const Architecture& model) {
   const std::string_view read = transformers_in(plan.framework);
   const auto is_read = [&](const ingestion::StackLayer& layer) {
-    return layer.package == "transformers" && ingestion::covers(layer, read) && !layer.families.empty();
+    return layer.package == "transformers" && ingestion::covers(layer, read);
   };
   const auto& layers = ingestion::stack_layers();
   const auto found = read.empty() ? layers.end() : std::ranges::find_if(layers, is_read);
-  if (found == layers.end() || std::ranges::count(found->families, model.model_type) > 0) return;
-  plan.unmodelled.push_back(
-      {"the code of transformers " + std::string(read) + " for this family, of which no run was measured,",
-       model.model_type, plan.model.name.origin.where});
+  if (found == layers.end()) return;
+  const auto has = [&](const std::vector<std::string>& families) {
+    return std::ranges::count(families, model.model_type) > 0;
+  };
+  const auto add = [&](std::string_view why) {
+    plan.unmodelled.push_back(
+        {"the code of transformers " + std::string(read) + " for this family, " + std::string(why) + ",",
+         model.model_type, plan.model.name.origin.where});
+  };
+  if (has(found->other_families)) return add("which is another than that of " + played_transformers());
+  if (!found->families.empty() && !has(found->families)) add("of which no run was measured");
 }
 
 /// hidden_size, or what a config's attribute_map calls so; 0 where it names none.

@@ -63,10 +63,12 @@ StackLayer read_layer(std::string_view name) {
   out.package = text_at(root, "package");
   out.version = text_at(root, "version");
   out.since = text_at(root, "since");
-  out.under = text_at(root, "under");
+  out.patches = text_at(root, "patches") != "false";
+  out.under = texts_at(root, "under");
   out.on = texts_at(root, "on");
-  out.with = texts_at(root, "with");
+  out.with = pairs_at(root, "with");
   out.families = texts_at(root, "families");
+  out.other_families = texts_at(root, "other_families");
   out.needs = pairs_at(root, "needs");
   out.before = pairs_at(root, "before");
   out.unplayed_keys = pairs_at(root, "unplayed_keys");

@@ -1,6 +1,7 @@
 // What frameworks do where a config says nothing: models/stacks, a version of each in layers.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,9 +25,11 @@ struct StackLayer {
   std::string package{};  ///< As sources have it: "trl".
   std::string version{};  ///< "1.16.0"; empty where it has none.
   std::string since{};    ///< The oldest version that it was held against and found true of; empty: its own alone.
-  std::string under{};    ///< The package on top of the stacks that it is chosen for; empty: any.
+  bool patches = true;    ///< Whether it stands for later patches of its own version too.
+  std::vector<std::string> under{};  ///< The packages on top of the stacks that it is chosen for; empty: any.
   std::vector<std::string> on{};
-  std::vector<std::string> with{};    ///< Layers of other packages, chosen with it where nobody names their version.
+  std::vector<std::pair<std::string, std::string>>
+      with{};                         ///< Packages, and what version goes with it if none is named.
   std::vector<std::string> needed{};  ///< Facts that a config has to give, whatever the layers below have.
   std::vector<Default> defaults{};
   std::vector<std::pair<std::string, std::string>> needs{};  ///< A package, and its oldest version of these defaults.
@@ -36,10 +39,14 @@ struct StackLayer {
   /// then takes memory.
   std::vector<std::pair<std::string, std::string>> unplayed_keys{};
   std::vector<std::pair<std::string, std::string>> unplayed_facts{};
-  std::vector<std::string> families{};  ///< Of transformers: the model_types held against runs; empty: all.
+  std::vector<std::string> families{};        ///< Of transformers: the model_types held against runs; empty: all.
+  std::vector<std::string> other_families{};  ///< Of transformers: the model_types whose code takes another amount.
   std::vector<std::pair<std::string, std::vector<std::string>>> targets{};  ///< Of peft: LoRA's modules by model_type.
   /// The model_types that a framework treats alike, by what it does with them.
   std::vector<std::pair<std::string, std::vector<std::string>>> model_types{};
+
+  /// Whether it is chosen for stacks with this package on top.
+  bool is_for(std::string_view top) const { return under.empty() || std::ranges::count(under, top) > 0; }
 };
 
 /// Its layers from the top, and their defaults: the topmost layer that has one for a fact counts.

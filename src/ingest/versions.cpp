@@ -57,8 +57,8 @@ std::string end_of(const StackLayer& layer) {
 std::vector<const StackLayer*> layers_of(std::string_view package, std::string_view top) {
   std::vector<const StackLayer*> out;
   for (const StackLayer& layer : stack_layers()) {
-    const bool allowed = layer.under.empty() || layer.under == top;
-    if (layer.package == package && !layer.version.empty() && end_of(layer).empty() && allowed) out.push_back(&layer);
+    const bool fits = layer.package == package && layer.is_for(top);
+    if (fits && !layer.version.empty() && end_of(layer).empty()) out.push_back(&layer);
   }
   return out;
 }
@@ -124,7 +124,8 @@ bool covers(const StackLayer& layer, std::string_view version) {
   if (whole && is_version(version, layer.version)) return true;
   const Numbers own = numbers_of(layer.version);
   if (layer.since.empty() || wanted.empty() || is_older(version, layer.since)) return false;
-  return !is_older(layer.version, version) || (part(wanted, 0) == part(own, 0) && part(wanted, 1) == part(own, 1));
+  const bool patch = layer.patches && part(wanted, 0) == part(own, 0) && part(wanted, 1) == part(own, 1);
+  return patch || !is_older(layer.version, version);
 }
 
 ChosenVersions::ChosenVersions(const std::vector<NamedVersion>& named) : named_(named) {
@@ -135,10 +136,7 @@ ChosenVersions::ChosenVersions(const std::vector<NamedVersion>& named) : named_(
     const auto found = std::ranges::find_if(
         all, [&](const StackLayer& layer) { return layer.package == one.package && covers(layer, one.version); });
     if (found == all.end()) continue;
-    for (const std::string& name : found->with) {
-      const auto other = std::ranges::find(all, name, &StackLayer::name);
-      if (other != all.end()) implied_.push_back({other->package, other->version, one.where, false});
-    }
+    for (const auto& [package, version] : found->with) implied_.push_back({package, version, one.where, false});
   }
 }
 

@@ -433,6 +433,12 @@ inline constexpr std::array run_rows{
                         [](const Plan& plan) { return plan.recipe.trained_layers.value != 0; }}),
     fact<&Plan::recipe, &RecipeFacts::use_cache, as::boolean>("use_cache",
                                                               {"the forward pass fills a key-value cache"}),
+    fact<&Plan::recipe, &RecipeFacts::token_metrics, as::token_metrics>(
+        "token_metrics",
+        {"what the trainer measures of the logits beside the loss, as TRL's SFTTrainer did before 1.7: "
+         "the accuracy, and the entropy of tokens",
+         {},
+         is_supervised}),
     fact<&Plan::recipe, &RecipeFacts::label_smoothing, as::boolean>(
         "label_smoothing", {"the trainer makes the loss itself, of the full logits and smoothed labels (transformers' "
                             "LabelSmoother)",

@@ -115,6 +115,8 @@ inline constexpr auto offload =
 inline constexpr auto unsloth_layers = choice<UnslothLayers, unsloth_names>("one of none, xformers");
 inline constexpr auto experts = choice<ExpertsImplementation, experts_names>("one of eager, batched_mm, grouped_mm");
 inline constexpr auto routing = choice<Routing, routing_names>("one of any, balanced");
+inline constexpr auto token_metrics = choice<TokenMetrics, token_metrics_names>(
+    "one of none, accuracy, row_entropy, entropy, copied_entropy, shifted_entropy");
 inline constexpr auto loss = choice<Loss, loss_names>(
     "one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear, "
     "cut_cross_entropy, dynamic_fine_tuning, entropy_aware, masked_entropy_aware, chunked_output, "

@@ -58,6 +58,14 @@ inline constexpr std::array<std::string_view, 3> experts_names{"eager", "batched
 enum class Routing : std::uint8_t { any, balanced };
 inline constexpr std::array<std::string_view, 2> routing_names{"any", "balanced"};
 
+/// What a trainer measures of the logits beside the loss (trl/trainer/sft_trainer.py: compute_loss). accuracy: of a
+/// copy of those that have a next token. The others have the entropy of each token too: of a batch's rows one by one
+/// (row_entropy), of 128 tokens at a time (entropy), of such tokens of that copy, beside which another is made
+/// (copied_entropy), and of such tokens of a copy that goes then, without another (shifted_entropy).
+enum class TokenMetrics : std::uint8_t { none, accuracy, row_entropy, entropy, copied_entropy, shifted_entropy };
+inline constexpr std::array<std::string_view, 6> token_metrics_names{"none",    "accuracy",       "row_entropy",
+                                                                     "entropy", "copied_entropy", "shifted_entropy"};
+
 /// What a model is trained for. language_model: what its architecture is for, as a rule to predict tokens. The others
 /// are transformers' ...ForSequenceClassification, ...ForTokenClassification and ...ForImageClassification.
 enum class HeadKind : std::uint8_t {
@@ -215,6 +223,7 @@ struct RecipeFacts {
   /// `trained` names; such layers alone are checkpointed. 0: it is another method.
   Setting<std::int64_t> trained_layers{};
   Setting<std::vector<std::string>> layer_parts{};  ///< Of such a layer, the modules that are trained; empty: all.
+  Setting<TokenMetrics> token_metrics{};
   Setting<bool> label_smoothing{};  ///< The loss is of smoothed labels: transformers' LabelSmoother, of full logits.
   Setting<bool> router_loss{};      ///< The load-balancing loss of a mixture's routers is added to the trainer's.
   Setting<bool> neftune{};          ///< Noise is added to the embeddings in training (arXiv:2310.05914).

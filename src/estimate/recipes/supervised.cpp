@@ -1,5 +1,6 @@
 // Language modelling: one model and its loss (transformers' Trainer, TRL's SFTTrainer, Axolotl).
 #include "modules/label_smoother.hpp"
+#include "modules/token_metrics.hpp"
 #include "recipe.hpp"
 
 namespace oomplan::estimator::recipes {
@@ -45,7 +46,7 @@ class InLoop {
   bool is_;
 };
 
-void lose(Stage& stage, const Facts& facts, const Objective& objective, Stream& s) {
+void lose_alone(Stage& stage, const Facts& facts, const Objective& objective, Stream& s) {
   if (stage.plan().recipe.label_smoothing.value) return lose_smoothed(stage, facts, objective, s);
   if (objective.of_logits == nullptr) return stage.call(Role::policy, facts, objective, s);
   const InLoop around(stage.torch(), facts, objective);
@@ -53,6 +54,12 @@ void lose(Stage& stage, const Facts& facts, const Objective& objective, Stream& 
   const Tensor of_model = std::move(s.loss);
   InBucket bucket(stage.torch(), Bucket::logits_and_loss);
   s.loss = objective.of_logits(stage.torch(), s.logits, s.labels, labelled(facts));
+}
+
+void lose(Stage& stage, const Facts& facts, const Objective& objective, Stream& s) {
+  lose_alone(stage, facts, objective, s);
+  InBucket bucket(stage.torch(), Bucket::logits_and_loss);
+  measure_tokens(stage.torch(), facts.token_metrics, s.logits);
 }
 
 /// A batch arrives, whose variables held the one before.

@@ -175,6 +175,25 @@ TEST(ArgumentClasses, HaveTheKeysOfTheirVersion) {
   }
 }
 
+TEST(ArgumentClasses, HaveTheKeysOfLlamaFactorysVersion) {
+  const KeyFile& file = key_file("llamafactory");
+  for (const std::string version : {"0.9.3", "0.9.4", "0.9.5"}) {
+    const std::vector<NamedVersion> named{{"llamafactory", version, {}, true}};
+    const ChosenVersions chosen(named);
+    const Stack& stack = stack_of("llamafactory-0.9");
+    const std::string of = "llamafactory-" + version + ".";
+    const Names fields =
+        fields_of({(of + "ModelArguments").c_str(), (of + "DataArguments").c_str(), (of + "TrainingArguments").c_str(),
+                   (of + "FinetuningArguments").c_str(), (of + "GeneratingArguments").c_str()});
+    EXPECT_THAT(not_in(fields, find_dialect("llamafactory")->keys()), IsEmpty()) << version;
+    for (const std::string& field : fields) EXPECT_TRUE(has_key(file, stack, field)) << version << ": " << field;
+    for (const auto* lines : {&file.until, &file.since}) {
+      for (const KeyLine& line : *lines)
+        EXPECT_EQ(fields.contains(line.what), has_key(file, stack, line.what)) << version << ": " << line.what;
+    }
+  }
+}
+
 TEST(ArgumentClasses, HaveTheKeysOfAxolotlsVersion) {
   const KeyFile& file = key_file("axolotl");
   for (const std::string version : {"0.18.0", "0.19.0"}) {

@@ -102,14 +102,12 @@ TEST(Versions, AnotherMajorVersionIsAGap) {
 
 // The versions of TRL and transformers between which runs were measured stand for those between them, and for no other.
 TEST(Versions, OneThatNoRunWasHeldAgainstIsAGap) {
-  EXPECT_THAT(gaps_with({named("trl", "1.2.0")}),
-              ElementsAre("trl==1.2.0: what this version does, of which no run was measured,"));
+  EXPECT_THAT(gaps_with({named("trl", "1.99.0")}),
+              ElementsAre("trl==1.99.0: what this version does, of which no run was measured,"));
   EXPECT_THAT(gaps_with({named("trl", "0.12.2")}),
               ElementsAre("trl==0.12.2: what this version does, of which no run was measured,"));
   EXPECT_THAT(gaps_with({named("trl", "1.15.0")}, "max_length: 512\n"), IsEmpty());
   EXPECT_THAT(gaps_with({named("trl", "0.24.0")}, "trainer: sft\nmax_length: 512\n"), IsEmpty());
-  EXPECT_THAT(gaps_with({named("trl", "0.24.0")}, "trainer: sft\nmax_length: 511\n"),
-              ElementsAre("sequence_length: trl 0.24.0's entropy of few tokens"));
   EXPECT_THAT(gaps_with({named("trl", "0.24.0"), named("transformers", "5.6.0")}, "max_length: 512\n"),
               ElementsAre("transformers==5.6.0: trl 0.24.0 beside transformers 5.0 or later"));
   EXPECT_THAT(gaps_with({named("trl", "0.24.0"), named("torch", "2.7.1")}, "max_length: 512\n"),
@@ -126,6 +124,40 @@ TEST(Versions, ALayerCoversWhatItWasHeldAgainst) {
   EXPECT_FALSE(covers(layer, "2")) << "which is 2.0.0";
   EXPECT_FALSE(covers(layer, "2.6.0"));
   EXPECT_FALSE(covers(layer, "main"));
+}
+
+TEST(Versions, ALayerWithoutPatchesCoversNoneOfItsOwn) {
+  const StackLayer layer{.name = "a-0.9", .package = "a", .version = "0.9.3", .since = "0.9.3", .patches = false};
+  EXPECT_TRUE(covers(layer, "0.9.3"));
+  EXPECT_FALSE(covers(layer, "0.9.4"));
+}
+
+TEST(Versions, AnOldTrlMeasuresTokensInItsOwnWay) {
+  const auto metrics_of = [](const std::string& version) {
+    const std::vector<NamedVersion> wanted{named("trl", version)};
+    const ChosenVersions chosen(wanted);
+    return stack_of("trl-1.16").plan().recipe.token_metrics.value;
+  };
+  EXPECT_EQ(metrics_of("0.18.2"), TokenMetrics::accuracy);
+  EXPECT_EQ(metrics_of("0.22.2"), TokenMetrics::row_entropy);
+  EXPECT_EQ(metrics_of("0.23.0"), TokenMetrics::entropy);
+  EXPECT_EQ(metrics_of("1.2.0"), TokenMetrics::entropy);
+  EXPECT_EQ(metrics_of("1.3.0"), TokenMetrics::copied_entropy);
+  EXPECT_EQ(metrics_of("1.6.0"), TokenMetrics::shifted_entropy);
+  EXPECT_EQ(metrics_of("1.7.1"), TokenMetrics::none);
+}
+
+TEST(Versions, AReleaseOfLlamaFactoryHasTheTransformersOfItsTime) {
+  for (const auto& [version, below] :
+       {std::pair{"0.9.3", "transformers 4.52.4"}, std::pair{"0.9.4", "transformers 4.57.1"},
+        std::pair{"0.9.5", "transformers 5.6.0"}}) {
+    const std::vector<NamedVersion> wanted{named("llamafactory", version)};
+    const ChosenVersions chosen(wanted);
+    const Stack& stack = stack_of("llamafactory-0.9");
+    EXPECT_EQ(stack.name_of("llamafactory"), std::string("llamafactory ") + version);
+    EXPECT_EQ(stack.name_of("transformers"), below);
+    EXPECT_EQ(stack.plan().model.name.value, "");
+  }
 }
 
 TEST(Versions, AnOldTrlHasItsOwnDefaultsAndTransformers) {

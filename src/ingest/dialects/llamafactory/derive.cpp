@@ -4,6 +4,7 @@
 #include <array>
 
 #include "../../dialect.hpp"
+#include "../../key_versions.hpp"
 #include "../../loader_facts.hpp"
 #include "../trainer/arguments.hpp"
 #include "composite.hpp"
@@ -301,6 +302,10 @@ void check(const Arguments& args, Draft& draft, const Document& document) {
   }
 }
 
+// Its parser takes no other keys, whatever the stage (hparams/parser.py: _parse_args).
+constexpr KeyReaders readers{[](std::string_view /*package*/, std::string_view /*trainer*/) { return true; },
+                             [](std::string_view /*package*/, std::string_view /*trainer*/) { return true; }};
+
 Draft read(const Inputs& inputs, const Document& document) {
   Draft draft;
   const Arguments args = read_arguments("llamafactory", {}, inputs, draft);
@@ -328,6 +333,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   trainer::plan_clipping(args, plan.optimizer.clip_gradients);
   trainer::plan_noise(args, plan.recipe.neftune);
   plan_loader(args, plan.loader);
+  refuse_by_version(key_file("llamafactory"), stack(), readers, inputs, draft);
   plan_evaluation(args, plan.evaluation);
   check(args, draft, document);
   return draft;
