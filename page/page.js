@@ -60,21 +60,31 @@ function question(kind) {
 async function answer(kind) {
   const { words, files } = question(kind), began = performance.now(), report = "oomplan-report.html";
   busy(true);
+  $("verdict").textContent = "Working …";
+  $("answer").focus({ preventScroll: true });  // the button that was pressed can hold it no longer, and Stop is next
   $("command").textContent = ["oomplan", ...words].map(quoted).join(" ");
-  const { failed, replies, written } = await ask([[...words, "--html", report], [...words, "--json"]], [...files], [report]);
+  const { failed, replies, written } = await ask([[...words, "--html", report]], [...files], [report]);
   busy(false);
   if (failed) return show_failure(failed);
-  state.answer = { kind, words, files, text: replies[0], json: replies[1], html: written[0] };
+  state.answer = { kind, words, files, text: replies[0], html: written[0] };
   show(performance.now() - began);
 }
+/// The JSON is a second answer, which takes as long as the first: it is asked for where it is looked at.
+async function fill_json() {
+  const { answer: { words, files, json } } = state;
+  if (json !== undefined) return;
+  busy(true);
+  $("json").textContent = "Working …";
+  const { failed, replies } = await ask([[...words, "--json"]], [...files]);
+  busy(false);
+  state.answer.json = replies?.[0].out;
+  $("json").textContent = state.answer.json ?? (failed === "stopped" ? "Stopped" : failed);
+}
 function busy(is) {
-  for (const id of ["estimate", "fix", "diagnose", "apply"]) $(id).disabled = is;
+  for (const id of ["estimate", "fix", "diagnose", "apply", "save"]) $(id).disabled = is;
   $("stop").hidden = !is;
   $("answer").hidden = false;
   $("answer").ariaBusy = is;
-  if (!is) return;
-  $("verdict").textContent = "Working …";
-  $("answer").focus({ preventScroll: true });  // the button that was pressed can hold it no longer, and Stop is next
 }
 function show_failure(why) {
   $("verdict").textContent = why === "stopped" ? "Stopped" : "This cannot be answered here: memory ran out, or a bug in oomplan";
@@ -83,14 +93,12 @@ function show_failure(why) {
   $("answer").focus();
 }
 function show(milliseconds) {
-  const { kind, text, json, html } = state.answer;
-  const [first, ...more] = text.out.split("\n");
-  $("verdict").textContent = first || text.err.split("\n")[0];
+  const { kind, text, html } = state.answer;
+  $("verdict").textContent = text.out.split("\n")[0] || text.err.split("\n")[0];
   $("said").textContent = `Exit code ${text.code}, after ${(milliseconds / 1000).toFixed(2)} s.`;
   $("errors").textContent = text.err;
   $("errors").hidden = text.err === "";
   $("text").textContent = text.out;
-  $("json").textContent = json.out;
   // Another frame for each report: what one loads while it is hidden, Chromium does not draw when it is shown.
   const frame = $("report").cloneNode();
   frame.srcdoc = html ? new TextDecoder().decode(html) : "";
@@ -109,6 +117,7 @@ function choose(which) {
     $(`tab-${id}`).tabIndex = id === which ? 0 : -1;
   }
   state.shown = which;
+  if (which === "json") fill_json();
 }
 async function apply() {
   const { words, files } = state.answer, name = words[1];
@@ -120,7 +129,7 @@ async function apply() {
 }
 function save() {
   const { kind, text, json, html } = state.answer;
-  const [bytes, ending] = { report: [html, "html"], text: [text.out, "txt"], json: [json.out, "json"] }[state.shown];
+  const [bytes, ending] = { report: [html, "html"], text: [text.out, "txt"], json: [json ?? "", "json"] }[state.shown];
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([bytes]));
   link.download = `oomplan-${kind}.${ending}`;

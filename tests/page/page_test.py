@@ -62,6 +62,12 @@ class PageTest(unittest.TestCase):
     def text(self, selector):
         return self.browser.value(f"document.querySelector({json.dumps(selector)}).textContent")
 
+    def json(self):
+        """What the page asks the program for where its tab is chosen."""
+        self.browser.click("#tab-json")
+        self.answered()
+        return self.text("#json")
+
     def fill(self, selector, text):
         self.browser.click(selector)
         self.browser.key("a", 65, CONTROL)
@@ -85,7 +91,7 @@ class PageTest(unittest.TestCase):
         self.answered()
         words = ("estimate", "train.yaml", "--gpu", "rtx-4090")
         self.assertEqual(self.text("#text"), self.program(*words))
-        self.assertEqual(self.text("#json"), self.program(*words, "--json"))
+        self.assertEqual(self.json(), self.program(*words, "--json"))
         self.program(*words, "--html", "page.html")
         self.assertEqual(self.browser.value("document.querySelector('#report').srcdoc"), (self.folder / "page.html").read_text())
         self.assertIn("fits", self.text("#verdict"))
@@ -122,7 +128,7 @@ class PageTest(unittest.TestCase):
         self.fix_for("8GiB")
         words = ("fix", "train.yaml", "--gpu", "8GiB")
         self.assertEqual(self.text("#text"), self.program(*words))
-        self.assertEqual(self.text("#json"), self.program(*words, "--json"))
+        self.assertEqual(self.json(), self.program(*words, "--json"))
         self.browser.click("#apply")
         self.browser.wait("document.querySelector('#said').textContent.includes('patch')")
         self.program(*words, "--apply", "--yes")
@@ -131,6 +137,7 @@ class PageTest(unittest.TestCase):
     def assert_harmless(self):
         """Neither the page nor the report in it has what a config or log would put there."""
         self.assertEqual(self.browser.value("document.images.length"), 0)
+        self.browser.click("#tab-report")
         self.assertGreater(self.drawn("section"), 0)
         self.assertEqual(self.browser.framed("document.images.length"), 0)
         self.assertNotEqual(self.browser.framed("document.title"), "owned")
@@ -142,7 +149,7 @@ class PageTest(unittest.TestCase):
         self.browser.click("#diagnose")
         self.answered()
         self.assertEqual(self.text("#text"), self.program("diagnose", "run.log.gz"))
-        self.assertEqual(self.text("#json"), self.program("diagnose", "run.log.gz", "--json"))
+        self.assertEqual(self.json(), self.program("diagnose", "run.log.gz", "--json"))
         self.assert_harmless()
 
     def test_a_hostile_config_is_text(self):
@@ -176,13 +183,13 @@ class PageTest(unittest.TestCase):
         self.fill("#config", CONFIG)
         self.browser.click("#estimate")
         self.answered()
-        before = self.text("#json")
+        before = self.json()
         self.browser.click("#share")
         self.browser.wait("location.hash.length > 20")
         link = self.browser.value("location.href")
         self.browser.open(link)
         self.answered()
-        self.assertEqual(self.text("#json"), before)
+        self.assertEqual(self.json(), before)
         self.assertEqual(self.browser.value("document.querySelector('#config').value"), CONFIG)
         self.browser.open(self.url + "#!!damaged")
         self.answered()
@@ -265,7 +272,11 @@ class PageTest(unittest.TestCase):
         self.fill("#config", CONFIG)
         self.browser.click("#estimate")
         self.answered()
+        self.browser.value("document.querySelector('#tab-json').click(), document.querySelector('#stop').click()")
+        self.browser.wait("document.querySelector('#json').textContent === 'Stopped'")
         self.assertIn("fits", self.text("#verdict"))
+        self.write("train.yaml", CONFIG)
+        self.assertEqual(self.json(), self.program("estimate", "train.yaml", "--gpu", "rtx-4090", "--json"))
 
     def test_the_first_answer(self):
         """From the page's opening to its answer; printed, as machines differ."""

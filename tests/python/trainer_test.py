@@ -42,16 +42,21 @@ CONFIG = {
 }
 
 
-def _is_modelled(*packages):
-    asked = {"model_name_or_path": "gpt2", "max_length": 64}
+def _is_modelled(*packages, trainer="sft", **changed):
+    asked = {"model_name_or_path": "Qwen/Qwen3-0.6B", "max_length": 64}
     versions = [f"{package.__name__}=={package.__version__}" for package in packages]
-    return oomplan.estimate(asked, trainer="sft", dialect="hf", framework=versions).code == 0
+    return oomplan.estimate(asked, trainer=trainer, dialect="hf", framework=versions, set=changed).code == 0
 
 
 # What configs come to with the transformers and the TRL that are installed: others have no prediction, which the first test without one
 # of these says.
 of_modelled = unittest.skipUnless(_is_modelled(transformers), f"transformers {transformers.__version__} is not modelled")
 of_modelled_trl = unittest.skipUnless(_is_modelled(transformers, trl), f"TRL {trl.__version__} with this transformers is not modelled")
+of_modelled_dpo = unittest.skipUnless(_is_modelled(transformers, trl, trainer="dpo"), f"DPO of TRL {trl.__version__} is not modelled")
+of_modelled_adapters = unittest.skipUnless(
+    _is_modelled(transformers, trl, **{"plan.adapter": "oft", "lora_targets": "q_proj"}),
+    f"other adapters than LoRA by TRL {trl.__version__} on transformers {transformers.__version__} are not modelled",
+)
 
 
 def model():
@@ -368,14 +373,14 @@ class Objects(unittest.TestCase):
         self.assertGreater(peak(gradient_checkpointing=False), peak(gradient_checkpointing=True))
         self.assertGreater(peak(optim="adamw_torch"), peak(optim="adamw_bnb_8bit"))
 
-    @of_modelled_trl
+    @of_modelled_dpo
     def test_dpo(self):
         config = trl.DPOConfig(output_dir="out", use_cpu=True, bf16=True)
         found = oomplan.estimate(config, "a100-80gb", model="Qwen/Qwen3-0.6B")
         file = oomplan.estimate({"model_name_or_path": "Qwen/Qwen3-0.6B"}, trainer="dpo", dialect="hf")
         self.assertEqual(found.peak, file.peak)
 
-    @of_modelled_trl
+    @of_modelled_adapters
     def test_adapters_are_read_by_their_kind(self):
         def trained(config):
             alone = oomplan.estimate(self.sft(), model="Qwen/Qwen3-0.6B")
