@@ -177,6 +177,7 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.quantization.checkpoint.value = 0;            // Of Unsloth alone.
   plan.kernels.unsloth.value = UnslothLayers::none;  // Of Unsloth alone, with its rows and its loss.
   plan.batch.joined.value = 0;
+  plan.recipe.token_metrics.value = TokenMetrics::none;
   plan.optimizer.fp32_embedding_state.value = true;
   plan.quantization.linear.value = QuantizedLinear::bitsandbytes;
   plan.batch.lengths.value.clear();
