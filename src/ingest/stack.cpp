@@ -1,6 +1,7 @@
 #include "stack.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <mutex>
 
@@ -55,30 +56,45 @@ StackLayer::Default default_at(const Entry& entry) {
 
 std::string file_of(std::string_view name) { return std::string(name) + ".yaml"; }
 
+/// What a file says in place of what the one that it is like has.
+template <class Value>
+void take(Value said, Value& out) {
+  if (!said.empty()) out = std::move(said);
+}
+
+/// What it says before what the one that it is like has, so that it counts first.
+template <class Item>
+void add(std::vector<Item> said, std::vector<Item>& out) {
+  out.insert(out.begin(), std::make_move_iterator(said.begin()), std::make_move_iterator(said.end()));
+}
+
 StackLayer read_layer(std::string_view name) {
-  StackLayer out{.name = std::string(name)};
   const EmbeddedFile* found = find_embedded(stacks::embedded_files(), file_of(name));
-  if (found == nullptr) return out;
-  const Node root = unpack(found->packed);
-  out.package = text_at(root, "package");
-  out.version = text_at(root, "version");
-  out.since = text_at(root, "since");
-  out.patches = text_at(root, "patches") != "false";
-  out.under = texts_at(root, "under");
-  out.on = texts_at(root, "on");
-  out.with = pairs_at(root, "with");
-  out.families = texts_at(root, "families");
-  out.other_families = texts_at(root, "other_families");
-  out.needs = pairs_at(root, "needs");
-  out.before = pairs_at(root, "before");
-  out.unplayed_keys = pairs_at(root, "unplayed_keys");
-  out.unplayed_facts = pairs_at(root, "unplayed_facts");
-  out.needed = texts_at(root, "needed");
+  const Node root = found == nullptr ? Node{} : unpack(found->packed);
+  const std::string like = text_at(root, "like");
+  StackLayer out = like.empty() ? StackLayer{} : read_layer(like);
+  out.name = name;
+  take(text_at(root, "package"), out.package);
+  take(text_at(root, "version"), out.version);
+  take(text_at(root, "since"), out.since);
+  if (root.find("patches") != nullptr) out.patches = text_at(root, "patches") != "false";
+  take(texts_at(root, "under"), out.under);
+  take(texts_at(root, "on"), out.on);
+  take(pairs_at(root, "with"), out.with);
+  take(texts_at(root, "families"), out.families);
+  take(texts_at(root, "other_families"), out.other_families);
+  take(pairs_at(root, "needs"), out.needs);
+  take(pairs_at(root, "before"), out.before);
+  add(pairs_at(root, "unplayed_keys"), out.unplayed_keys);
+  add(pairs_at(root, "unplayed_facts"), out.unplayed_facts);
+  take(texts_at(root, "needed"), out.needed);
   if (const Node* defaults = root.find("defaults")) {
-    for (const Entry& entry : defaults->entries) out.defaults.push_back(default_at(entry));
+    std::vector<StackLayer::Default> own;
+    for (const Entry& entry : defaults->entries) own.push_back(default_at(entry));
+    add(std::move(own), out.defaults);
   }
-  out.targets = lists_at(root, "targets");
-  out.model_types = lists_at(root, "model_types");
+  take(lists_at(root, "targets"), out.targets);
+  take(lists_at(root, "model_types"), out.model_types);
   return out;
 }
 

@@ -5,11 +5,8 @@
 namespace oomplan::estimator {
 namespace {
 
-/// logits[..., :-1, :], which of a single row is contiguous.
-Tensor shifted(Torch& t, const Tensor& logits) {
-  const Tensor before_last = t.slice(logits, 1, 0, logits->sizes[1] - 1);
-  return logits->sizes[0] == 1 ? before_last : t.contiguous(before_last);
-}
+/// logits[..., :-1, :].contiguous(), a copy where a batch has several rows.
+Tensor shifted(Torch& t, const Tensor& logits) { return t.contiguous(t.slice(logits, 1, 0, logits->sizes[1] - 1)); }
 
 /// Of parts of so many rows, of which two are played, as each is as large as the one before it.
 void entropy(Torch& t, const Tensor& logits, std::int64_t rows_at_once) {

@@ -132,6 +132,21 @@ TEST(Versions, ALayerWithoutPatchesCoversNoneOfItsOwn) {
   EXPECT_FALSE(covers(layer, "0.9.4"));
 }
 
+TEST(Versions, ALayerThatIsLikeAnotherSaysItsOwnFirst) {
+  const auto& all = stack_layers();
+  const auto like = std::ranges::find(all, "trl-1.6", &StackLayer::name);
+  const auto whole = std::ranges::find(all, "trl-1.2", &StackLayer::name);
+  ASSERT_TRUE(like != all.end() && whole != all.end());
+  EXPECT_EQ(like->version, "1.6.0");
+  EXPECT_THAT(like->with, ElementsAre(std::pair("transformers", "5.14.1")));
+  EXPECT_EQ(like->needs, whole->needs);
+  EXPECT_EQ(like->unplayed_keys, whole->unplayed_keys);
+  const auto first = std::ranges::find(like->defaults, "token_metrics", &StackLayer::Default::fact);
+  ASSERT_NE(first, like->defaults.end());
+  EXPECT_EQ(first->value.text, "shifted_entropy");
+  EXPECT_EQ(std::ranges::count(like->defaults, "sequence_length", &StackLayer::Default::fact), 1);
+}
+
 TEST(Versions, AnOldTrlMeasuresTokensInItsOwnWay) {
   const auto metrics_of = [](const std::string& version) {
     const std::vector<NamedVersion> wanted{named("trl", version)};

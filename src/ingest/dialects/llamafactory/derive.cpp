@@ -303,8 +303,8 @@ void check(const Arguments& args, Draft& draft, const Document& document) {
 }
 
 // Its parser takes no other keys, whatever the stage (hparams/parser.py: _parse_args).
-constexpr KeyReaders readers{[](std::string_view /*package*/, std::string_view /*trainer*/) { return true; },
-                             [](std::string_view /*package*/, std::string_view /*trainer*/) { return true; }};
+constexpr auto always = [](std::string_view /*package*/, std::string_view /*trainer*/) { return true; };
+constexpr KeyReaders readers{always, always};
 
 Draft read(const Inputs& inputs, const Document& document) {
   Draft draft;
