@@ -18,7 +18,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 47> known_keys{"model_types",
+constexpr std::array<std::string_view, 48> known_keys{"model_types",
                                                       "task",
                                                       "rows",
                                                       "source",
@@ -47,6 +47,7 @@ constexpr std::array<std::string_view, 47> known_keys{"model_types",
                                                       "cut_cross_entropy",
                                                       "unsloth",
                                                       "tensor_parallel",
+                                                      "generates",
                                                       "sequence_classifier",
                                                       "class_defaults",
                                                       "language",
@@ -247,6 +248,8 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
     out.unsloth = value_as<bool>(fields, values, "unsloth", "true or false").value_or(false);
   if (fields.find("tensor_parallel") != nullptr)
     out.tensor_parallel = value_as<bool>(fields, values, "tensor_parallel", "true or false").value_or(false);
+  if (fields.find("generates") != nullptr)
+    out.generates = value_as<bool>(fields, values, "generates", "true or false").value_or(false);
   if (fields.find("functional_dropout") != nullptr)
     out.functional_dropout = value_as<bool>(fields, values, "functional_dropout", "true or false").value_or(false);
   if (fields.find("router_loss") != nullptr)
@@ -315,6 +318,7 @@ std::vector<Family> families_of(const DataFile& file) {
     add("cut cross entropy", says("cut_cross_entropy"));
     add("Unsloth", says("unsloth"));
     add("tensor parallelism", says("tensor_parallel"));
+    add("generation", says("generates"));
   }
   for (std::string& type : model_types_of(file)) {
     family.model_type = std::move(type);

@@ -242,6 +242,21 @@ void check_body(const TrainingPlan& plan, const Architecture& architecture, Diag
   }
 }
 
+// What of a rollout by generate() no run was held against.
+void check_generation(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (plan.recipe.generation.value != Generation::transformers) return;
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what + " is not modelled yet", origin));
+  };
+  if (!architecture.generates) cannot("generation by " + architecture.model_type, plan.recipe.generation.origin);
+  if (plan.kernels.attention.value == Attention::flash_attention_2)
+    cannot("generation with FlashAttention 2", plan.kernels.attention.origin);
+  if (plan.quantization.kind.value == Quantization::int8)
+    cannot("generation by a model in 8 bits", plan.quantization.kind.origin);
+  if (plan.mesh.sharding.value != Sharding::none)
+    cannot("generation by a model that several GPUs train", plan.mesh.sharding.origin);
+}
+
 // What of GRPO no run was held against.
 void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const auto cannot = [&](const std::string& what, const Origin& origin) {
@@ -260,6 +275,7 @@ void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, 
            plan.batch.sequence_length.origin);
   }
   if (has_liger_layers(plan.kernels)) cannot("GRPO with Liger's kernels", plan.kernels.liger_rms_norm.origin);
+  check_generation(plan, architecture, errors);
 }
 
 void check_targets(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {

@@ -206,6 +206,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
                           plan.mesh.fsdp_units.value == ShardUnits::adapters;
   f.input_grads = asks || (f.adapts() && plan.adapter.input_grads.value) || trains_embeddings(plan);
   f.fills_cache = fills_cache(plan, architecture);
+  f.generates = plan.recipe.kind.value == RecipeKind::grpo && plan.recipe.generation.value == Generation::transformers;
   f.modules_to_save = f.adapts() ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
   if (plan.adapter.dtype.value == AdapterDType::bf16) f.saved_dtype = DType::bf16;

@@ -147,6 +147,8 @@ struct Facts {
   std::int64_t loss_part = 0;  ///< As RecipeFacts has it.
   bool fused_norm_rope = false;
   bool fills_cache = false;   ///< Where it is not checkpointed.
+  bool generates = false;     ///< It writes completions too.
+  std::int64_t past = 0;      ///< Tokens before these that a key-value cache has.
   bool scores_rows = false;   ///< The head is one of rewards.
   bool adapters_off = false;  ///< As peft's disable_adapter() has it.
   bool router_loss = false;   ///< The model is asked for its routers' logits, of which a loss is made.

@@ -115,9 +115,22 @@ void RouterLogits::take(const Tensor& logits, std::int64_t per_token) {
 }
 
 Tensor KeyValues::add(const Tensor& states) {
-  Tensor out = torch_.cat({states}, 2);
-  held_.emplace_back(torch_.recorder.scope.layer, out);
-  return out;
+  if (next_ == held_.size()) {
+    held_.emplace_back(torch_.recorder.scope.layer, torch_.cat({states}, 2));
+  } else {
+    Tensor& own = held_[next_].second;
+    own = torch_.cat({own, states}, 2);
+  }
+  return held_[next_++].second;
+}
+
+void KeyValues::add_token() {
+  for (auto& [layer, own] : held_) {
+    Restore in_layer(torch_.recorder.scope.layer, std::int16_t{layer});
+    Dims sizes = own->sizes;
+    ++sizes[2];
+    own = torch_.empty(sizes, own->dtype, "aten::cat");
+  }
 }
 
 void Stream::drop_output() {
@@ -225,7 +238,7 @@ void Model::base(Play& play, Stream& s) const {
   if (play.facts.router_loss) s.arguments.router_logits = std::make_shared<RouterLogits>(play.torch);
   std::optional<Play> decoder;
   for (const Segment& segment : body) {
-    if (&segment == &body.back() && play.facts.fills_cache && !play.facts.checkpointing)
+    if (&segment == &body.back() && play.facts.fills_cache && !play.facts.checkpointing && !s.arguments.cache)
       s.arguments.cache = std::make_shared<KeyValues>(play.torch);
     if (segment.tower) {
       if (play.facts.images.count > 0 && !segment.silent) {

@@ -25,19 +25,24 @@ namespace oomplan::estimator {
 enum class Span : std::uint8_t { full, sliding, chunked };
 inline constexpr std::array<std::string_view, 3> span_names{"full", "sliding", "chunked"};
 
-/// A DynamicCache that a forward pass fills.
+/// A DynamicCache that a forward pass fills, and others after it lengthen.
 class KeyValues {
  public:
   explicit KeyValues(Torch& torch) : torch_(torch) {}
   KeyValues(const KeyValues&) = delete;
   KeyValues& operator=(const KeyValues&) = delete;
   ~KeyValues();
-  /// DynamicLayer.update: what it has, which is nothing yet, and `states` put together.
+  /// DynamicLayer.update: what it has of the layer, which is nothing in the first pass, and `states` put together.
   Tensor add(const Tensor& states);
+  /// Another forward pass begins.
+  void begin_pass() { next_ = 0; }
+  /// What a pass over one more token does to it.
+  void add_token();
 
  private:
   Torch& torch_;
-  std::vector<std::pair<std::int16_t, Tensor>> held_{};  ///< By layer.
+  std::vector<std::pair<std::int16_t, Tensor>> held_{};  ///< By layer, in the order in which they are asked for.
+  std::size_t next_ = 0;
 };
 
 /// Keys and values that some blocks leave for later ones (KVSharingDict).

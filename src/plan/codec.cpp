@@ -128,6 +128,16 @@ std::optional<std::vector<std::string>> read_names(const Node& node) {
   return out;
 }
 
+std::optional<std::vector<std::string>> read_sampling(const Node& node) {
+  const auto said = read_names(node);
+  if (!said) return {};
+  std::vector<std::string> out;
+  for (const std::string_view name : sampling_names) {
+    if (std::ranges::count(*said, name) > 0) out.emplace_back(name);
+  }
+  return out.size() == said->size() ? std::optional(std::move(out)) : std::nullopt;
+}
+
 std::optional<std::vector<std::string>> read_numbers(const Node& node) {
   std::vector<std::string> out;
   const auto take = [&](const Node& item) {

@@ -28,6 +28,9 @@ inline bool has_scores(const Plan& plan) {
   return plan.recipe.kind.value == RecipeKind::dpo || plan.recipe.kind.value == RecipeKind::kto;
 }
 inline bool has_rollouts(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::grpo; }
+inline bool generates(const Plan& plan) {
+  return has_rollouts(plan) && plan.recipe.generation.value == Generation::transformers;
+}
 inline bool distils(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::distillation; }
 inline bool has_reference_scores(const Plan& plan) { return has_scores(plan) || has_rollouts(plan); }
 /// TRL's own losses leave out what has no label.

@@ -164,6 +164,16 @@ inline constexpr std::array run_rows{
         {"of `grpo`: the micro-batches that a rollout is split into; 0: `gradient_accumulation_steps`",
          {},
          has_rollouts}),
+    fact<&Plan::recipe, &RecipeFacts::generation, as::generation>(
+        "generation", {"of `grpo`: what writes the completions: another process (`elsewhere`: a vLLM server), or "
+                       "transformers' `generate()` on the GPU that trains",
+                       {},
+                       has_rollouts}),
+    fact<&Plan::recipe, &RecipeFacts::sampling, as::sampling>(
+        "sampling", {"by `generate()`: what is done to the scores of the next token before one is drawn: "
+                     "`repetition_penalty`, `temperature`, `top_k`, `top_p`, `min_p`",
+                     {},
+                     generates}),
     fact<&Plan::batch, &BatchFacts::completion_length, as::count>(
         "completion_length",
         {"of `dpo`, `kto`, `grpo`, `distillation` and TRL's losses of labelled tokens: tokens of a row "

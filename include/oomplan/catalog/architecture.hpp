@@ -115,6 +115,7 @@ struct Architecture {
   LigerParts liger{};
   bool unsloth = false;            ///< Whether Unsloth's layers for it are played.
   bool tensor_parallel = false;    ///< Whether ranks that share its matrices were measured.
+  bool generates = false;          ///< Whether runs of its generate() were measured.
   bool cut_cross_entropy = false;  ///< Whether Axolotl's fork has a forward pass for it, as Llama's (patch.py).
   std::vector<std::string> expert_names{};  ///< Gate, up and down, as peft knew them before they were fused.
   bool sequence_classifier = true;          ///< Whether transformers has ...ForSequenceClassification.

@@ -50,6 +50,8 @@ std::optional<double> read_fraction(const Node& node);
 std::optional<std::string> read_text(const Node& node);
 std::optional<std::string> read_text_or_nothing(const Node& node);
 std::optional<std::vector<std::string>> read_names(const Node& node);
+/// Of sampling_names, in their order.
+std::optional<std::vector<std::string>> read_sampling(const Node& node);
 std::optional<std::vector<std::string>> read_numbers(const Node& node);
 /// [0, 4]
 std::string write_numbers(const std::vector<std::string>& numbers);
@@ -71,6 +73,8 @@ inline constexpr Codec<std::string> text_or_nothing{"a text", read_text_or_nothi
 inline constexpr Codec<std::vector<std::string>> names{"a name or a list of names", read_names, yaml_list};
 inline constexpr Codec<std::vector<std::string>> numbers{"an integer, 0 or more, or a list of such", read_numbers,
                                                          write_numbers};
+inline constexpr Codec<std::vector<std::string>> sampling{
+    "a list of some of repetition_penalty, temperature, top_k, top_p, min_p", read_sampling, yaml_list};
 inline constexpr Codec<DType> float_dtype{"one of fp32, bf16, fp16", read_float_dtype, write_dtype};
 }  // namespace as
 
@@ -137,6 +141,7 @@ inline constexpr auto checkpoint_keeps = choice<CheckpointKeeps, checkpoint_keep
 inline constexpr auto backward_prefetch = choice<BackwardPrefetch, backward_prefetch_names>("one of none, pre, post");
 inline constexpr auto reshard = choice<Reshard, reshard_names>("one of auto, all, never, smaller");
 inline constexpr auto mixed_dtype = choice<MixedDType, mixed_dtype_names>("one of as_held, fp32, bf16, fp16");
+inline constexpr auto generation = choice<Generation, generation_names>("one of elsewhere, transformers");
 inline constexpr auto recipe = choice<RecipeKind, recipe_names>(
     "one of supervised, dpo, reference_free, reward, kto, grpo, paired_logits, unpaired_logits, distillation, "
     "reward_values, raised_pairs");

@@ -161,6 +161,15 @@ constexpr std::string_view name_of(RecipeKind kind) { return recipe_names[static
 enum class Reference : std::uint8_t { none, adapter_off, model, precomputed };
 inline constexpr std::array<std::string_view, 4> reference_names{"none", "adapter_off", "model", "precomputed"};
 
+/// What writes a rollout's completions. elsewhere: another process. transformers: its generate(), on the GPU that trains.
+enum class Generation : std::uint8_t { elsewhere, transformers };
+inline constexpr std::array<std::string_view, 2> generation_names{"elsewhere", "transformers"};
+
+/// What generate() does to the scores of the next token before one is drawn (transformers: generation/
+/// logits_process.py), in the order in which it does.
+inline constexpr std::array<std::string_view, 5> sampling_names{"repetition_penalty", "temperature", "top_k", "top_p",
+                                                                "min_p"};
+
 /// How far a student is from its teacher. forward: the KL divergence of the student's distribution from the teacher's.
 /// reverse: the other way round. mixed: both from a mixture of the two (generalised Jensen-Shannon).
 enum class Divergence : std::uint8_t { forward, reverse, mixed };
@@ -209,6 +218,8 @@ struct RecipeFacts {
   Setting<bool> second_term{};  ///< Of reference_free: the chosen rows' cross entropy. Of kto: the KL divergence. Of
                                 ///< grpo: the policy scores a rollout before its steps.
   Setting<std::int64_t> rollout_batches{};  ///< Micro-batches of a rollout; 0: as many as are accumulated.
+  Setting<Generation> generation{};         ///< Of grpo.
+  Setting<std::vector<std::string>> sampling{};  ///< Of sampling_names; by generate() alone.
   Setting<Divergence> divergence{};         ///< Of distillation.
   Setting<Loss> loss{};
   Setting<std::int64_t> loss_part{};  ///< Of unsloth_fused: bytes of fp32 logits that a part of it has at most.

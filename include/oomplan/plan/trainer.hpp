@@ -27,7 +27,7 @@ inline constexpr auto trainer_names = std::to_array<TrainerName>({
     {"cpo", "TRL CPO", true},
     {"reward", "TRL reward modelling", true},
     {"grpo", "TRL GRPO", true},
-    {"rloo", "TRL RLOO"},
+    {"rloo", "TRL RLOO", true},
     {"bco", "TRL BCO"},
     {"distillation", "TRL distillation"},
     {"gkd", "TRL GKD", true},

@@ -113,6 +113,15 @@ Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor
   return out;
 }
 
+/// pack_gqa: of a single token's queries, those of the heads that share a key and a value side by side.
+Tensor packed(Torch& t, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout) {
+  const Dims& s = q->sizes;
+  const std::int64_t groups = s[1] / k->sizes[1];
+  const Tensor side_by_side = t.reshape(q, {s[0], k->sizes[1], groups, s[3]});
+  const Tensor out = t.attention(side_by_side, k, v, mask, dropout, false, false);
+  return t.empty({s[0], 1, s[1], out->sizes[3]}, out->dtype, "aten::clone");
+}
+
 constexpr std::int64_t widest_flash_head = 256;  // flash-attn 2; wider ones go to PyTorch's own attention.
 
 /// modeling_flash_attention_utils.py, _prepare_from_posids: contiguous, with the heads inside the rows.
@@ -142,6 +151,7 @@ Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& keys, const 
   const bool in_fp32 = bytes_of(t.autocast().value_or(q->dtype)) == 4;
   if (grouped && in_fp32 && !kind.cross && s.arguments.may_go(kind.span)) mask.reset();
   const bool gqa = grouped && !mask;
+  if (play.facts.past > 0 && groups > 1 && !gqa) return packed(t, q, k, v, mask, kind.dropout);
   const Tensor key = gqa ? k : repeat_kv(t, k, groups);
   const Tensor value = gqa ? v : repeat_kv(t, v, groups);
   bool is_causal = kind.causal && !mask && q->sizes[2] > 1;

@@ -12,10 +12,10 @@ Tensor attention_mask(Play& play, Tensor allowed, DType dtype, bool sent) {
   if (sent) {
     const Tensor yes = t.empty({}, DType::boolean, "aten::new_ones");  // What and_masks begins with.
     allowed = both(t, yes, allowed);
-    const Tensor padding = t.empty({f.batch, 1, 1, f.length}, DType::boolean, "aten::index");
+    const Tensor padding = t.empty({f.batch, 1, 1, f.past + f.length}, DType::boolean, "aten::index");
     allowed = both(t, allowed, padding);
   }
-  const Dims sizes{f.batch, 1, f.length, f.length};
+  const Dims sizes{f.batch, 1, f.length, f.past + f.length};
   if (f.attention == Attention::eager) return t.empty(sizes, dtype, "aten::where");
   return t.expand(allowed, sizes);
 }

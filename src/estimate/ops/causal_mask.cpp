@@ -15,6 +15,8 @@ class CausalMask final : public Module {
         unskipped_(a.flag("unskipped", false)),
         boolean_(a.flag("boolean", false)),
         unused_(a.flag("unused", false)) {
+    if (b.facts.generates && window_ != 0 && b.facts.length >= window_)
+      a.unmodelled("generation of rows that are longer than a window of attention");
     const std::int64_t kept = a.integer("buffer", 0);  // A mask of all positions that the model has and does not read.
     if (kept == 0) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
@@ -34,7 +36,7 @@ class CausalMask final : public Module {
     // Collators send a mask with every batch. Where it is of ones, transformers looks and drops it, if that leaves
     // nothing that the kernel cannot do by itself.
     const bool sent = f.padding_mask || always_ || ((windowed || unskipped_) && f.mask_sent);
-    const Tensor mask = attention_mask(play, allowed(t, f.length, windowed), s.inputs_embeds->dtype, sent);
+    const Tensor mask = attention_mask(play, allowed(t, f, windowed), s.inputs_embeds->dtype, sent);
     if (unused_) return s.seen.kept.push_back(mask);
     s.arguments.may_go(span_) = f.may_be_equal && !windowed && !always_ && !unskipped_;
     s.arguments.mask(span_) = boolean_ ? t.to(mask, DType::boolean) : mask;
@@ -42,8 +44,8 @@ class CausalMask final : public Module {
 
  private:
   /// Which keys each query may see, alike for every row: kv <= q, and kv > q - window where there is a window.
-  static Tensor allowed(Torch& t, std::int64_t length, bool windowed) {
-    const Dims sizes{1, 1, length, length};
+  static Tensor allowed(Torch& t, const Facts& f, bool windowed) {
+    const Dims sizes{1, 1, f.length, f.past + f.length};
     if (!windowed) return t.empty(sizes, DType::boolean, "aten::le");
     const Tensor yes = t.empty({}, DType::boolean, "aten::new_ones");
     const Tensor near = both(t, yes, t.empty(sizes, DType::boolean, "aten::gt"));

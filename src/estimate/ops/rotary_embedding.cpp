@@ -34,8 +34,9 @@ class RotaryEmbedding final : public Module {
     Restore no_grad(t.grad_enabled, false);
     const DType dtype = in_fp32_ ? DType::fp32 : s.hidden->dtype;
     const std::int64_t length = play.facts.length;
-    Tensor positions = t.empty({1, length, 1}, DType::fp32, "aten::_to_copy");
-    const Tensor freqs = t.empty({1, length, half_}, DType::fp32, "aten::mul");
+    const std::int64_t rows = s.position_ids ? s.position_ids->sizes[0] : 1;
+    Tensor positions = t.empty({rows, length, 1}, DType::fp32, "aten::_to_copy");
+    const Tensor freqs = t.empty({rows, length, half_}, DType::fp32, "aten::mul");
     positions.reset();
     s.arguments.position_ids = s.position_ids;  // Decoders with rotary embeddings pass them along.
     if (complex_) return rotations(t, freqs, s.arguments.cos[span_]);
@@ -90,7 +91,7 @@ class RotaryEmbedding final : public Module {
 
   /// torch.polar(ones_like(freqs), freqs) * attention_scaling: complex numbers, counted as two of fp32.
   void rotations(Torch& t, const Tensor& freqs, Tensor& out) const {
-    const Dims sizes{1, freqs->sizes[1], 2 * half_};
+    const Dims sizes{freqs->sizes[0], freqs->sizes[1], 2 * half_};
     const Tensor ones = t.empty(freqs->sizes, DType::fp32, "aten::ones_like");
     const Tensor polar = t.empty(sizes, DType::fp32, "aten::polar");
     out = t.empty(sizes, DType::fp32, "aten::mul");

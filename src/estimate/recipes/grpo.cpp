@@ -1,8 +1,9 @@
-// TRL's GRPOTrainer (trl 1.16: trainer/grpo_trainer.py), whose completions come from elsewhere (a vLLM server). A
-// rollout is scored batch by batch, and kept while its micro-batches are trained. What a loss makes of the scores is as
+// TRL's GRPOTrainer (trl 1.16: trainer/grpo_trainer.py), whose completions the policy writes (generation.hpp), or which
+// come from elsewhere (a vLLM server). A rollout is scored batch by batch, and kept while its micro-batches are trained. What a loss makes of the scores is as
 // small as the completions have tokens, whichever it is.
 #include <algorithm>
 
+#include "generation.hpp"
 #include "scores.hpp"
 
 namespace oomplan::estimator::recipes {
@@ -67,14 +68,14 @@ Tensor reference(Stage& stage, const Facts& facts, ScoredRows& rows) {
   return reference_token_scores(stage, facts, rows);
 }
 
-/// Prompts, completions and the sampler's log-probabilities, as they come.
-std::vector<Tensor> arrived(Torch& t, std::int64_t rows, std::int64_t prompt, std::int64_t completion) {
+/// Prompts, completions and, where the sampler scored them, its log-probabilities, as they come.
+std::vector<Tensor> arrived(Torch& t, std::int64_t rows, std::int64_t prompt, std::int64_t completion, bool scored) {
   InBucket bucket(t, Bucket::inputs);
   std::vector<Tensor> out;
   for (const std::int64_t length : {prompt, prompt, completion, completion}) {
     out.push_back(t.empty({rows, length}, DType::int64, "rollout"));
   }
-  out.push_back(t.empty({rows, completion}, DType::fp32, "rollout"));
+  if (scored) out.push_back(t.empty({rows, completion}, DType::fp32, "rollout"));
   return out;
 }
 
@@ -93,8 +94,9 @@ void prepare(Stage& stage) {
   const Facts& facts = stage.facts();
   const std::int64_t rows = saturating_mul(facts.batch, batches_of(stage.plan()));
   const std::int64_t completion = completion_of(facts);
+  if (facts.generates) generate(stage, rows, completion);
   stage.begin(Phase::between);
-  std::vector<Tensor> all = arrived(t, rows, facts.length - completion, completion);
+  std::vector<Tensor> all = arrived(t, rows, facts.length - completion, completion, !facts.generates);
   {
     const ScoredRows rollout = joined(t, rows, facts.length);
     if (recipe.second_term.value) all.push_back(scores_of(stage, rollout, policy_token_scores));

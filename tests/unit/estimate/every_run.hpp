@@ -274,6 +274,26 @@ inline std::vector<Named> runs() {
          p.checkpointing.on.value = true;
        }),
        example::qwen3()},
+      {"GRPO of completions that the policy writes", changed([&](TrainingPlan& p) {
+         amp(p);
+         p.recipe.kind.value = RecipeKind::grpo;
+         p.recipe.loss.value = Loss::chunked_logprob;
+         p.recipe.generation.value = Generation::transformers;
+         p.recipe.sampling.value = {"repetition_penalty", "temperature", "top_k", "top_p", "min_p"};
+         p.batch.completion_length.value = 5;
+         p.batch.padding_mask.value = true;
+       }),
+       example::llama()},
+      {"GRPO of completions that an adapted policy writes, a rollout for two steps", changed([](TrainingPlan& p) {
+         lora(p);
+         p.recipe.kind.value = RecipeKind::grpo;
+         p.recipe.loss.value = Loss::chunked_logprob;
+         p.recipe.generation.value = Generation::transformers;
+         p.recipe.rollout_batches.value = 2;
+         p.batch.completion_length.value = 3;
+         p.checkpointing.on.value = true;
+       }),
+       example::qwen3()},
       {"distillation, accumulated, evaluated", changed([&](TrainingPlan& p) {
          amp(p);
          p.recipe.kind.value = RecipeKind::distillation;

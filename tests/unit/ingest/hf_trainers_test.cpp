@@ -202,14 +202,35 @@ TEST(Hf, GrpoScoresARolloutBeforeItsStepsWhereThePolicyMayHaveMoved) {
   EXPECT_TRUE(scored("steps_per_generation: 2\n"));
 }
 
+TEST(Hf, GrpoGeneratesByTransformersWhereNoVllmDoes) {
+  const auto plan = [](const std::string& keys) { return plan_with(rollouts + keys, {"sequence_length=640"}); };
+  EXPECT_THAT(features(plan("")), IsEmpty());
+  EXPECT_EQ(plan("").recipe.generation.value, Generation::transformers);
+  EXPECT_TRUE(plan("use_vllm: false\n").recipe.generation.origin.is_said());
+  EXPECT_EQ(grpo_plan("").recipe.generation.value, Generation::elsewhere);
+  // No scores of vLLM's are there to be corrected.
+  EXPECT_FALSE(plan("").recipe.second_term.value);
+  EXPECT_TRUE(plan("num_iterations: 2\n").recipe.second_term.value);
+  EXPECT_THAT(plan("").recipe.sampling.value, IsEmpty());
+  EXPECT_THAT(plan("temperature: 1.0\ntop_k: 0\ntop_p: 1\nmin_p: null\nrepetition_penalty: 1\n").recipe.sampling.value,
+              IsEmpty());
+  EXPECT_THAT(plan("top_p: 0.9\nmin_p: 0.0\ntemperature: 0.7\n").recipe.sampling.value,
+              ElementsAre("temperature", "top_p", "min_p"));
+  EXPECT_THAT(plan("temperature: 0.7\n" "use_vllm: true\nvllm_mode: server\n").recipe.sampling.value, IsEmpty());
+  EXPECT_THAT(features(plan("cache_implementation: static\n")), ElementsAre(HasSubstr("cache_implementation")));
+  EXPECT_THAT(features(plan("generation_kwargs: {num_beams: 4}\n")), ElementsAre(HasSubstr("generation_kwargs")));
+  EXPECT_THAT(features(plan("use_transformers_continuous_batching: true\n")),
+              ElementsAre(HasSubstr("use_transformers_continuous_batching")));
+  EXPECT_THAT(features(plan("use_transformers_continuous_batching: false\n")), IsEmpty());
+  EXPECT_THAT(errors_from(rollouts + "temperature: warm\n"), testing::Contains(HasSubstr("expected a number")));
+}
+
 TEST(Hf, GrpoGeneratesElsewhereOrNotAtAll) {
   const auto gaps = [](const std::string& keys) {
     return features(plan_with(rollouts + keys, {"sequence_length=640"}));
   };
   EXPECT_THAT(gaps("use_vllm: true\nvllm_mode: colocate\n"), ElementsAre(HasSubstr("vLLM on the GPU that trains")));
   EXPECT_THAT(gaps("use_vllm: true\n"), ElementsAre(HasSubstr("vLLM on the GPU that trains")));
-  EXPECT_THAT(gaps("use_vllm: false\n"), ElementsAre(HasSubstr("generation by transformers")));
-  EXPECT_THAT(gaps(""), ElementsAre(HasSubstr("generation by transformers")));
   EXPECT_THAT(features(grpo_plan("sync_ref_model: true\n")), ElementsAre(HasSubstr("sync_ref_model")));
   EXPECT_THAT(features(grpo_plan("sync_ref_model: false\n")), IsEmpty());
   EXPECT_THAT(features(grpo_plan("pad_to_multiple_of: 64\n")), ElementsAre(HasSubstr("padded to a multiple")));

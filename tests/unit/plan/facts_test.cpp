@@ -131,7 +131,10 @@ const std::vector<std::string> values{"true",
                                       "looped_bfs",
                                       "interleaved_1f1b",
                                       "interleaved_zero_bubble",
-                                      "zbv_zero_bubble"};
+                                      "zbv_zero_bubble",
+                                      "elsewhere",
+                                      "transformers",
+                                      "[temperature, top_p]"};
 
 bool read(const FactRow& row, const std::string& value, TrainingPlan& plan) {
   const auto document = parse_document("key: " + value + "\n", "c.yaml", Syntax::yaml);
@@ -270,6 +273,8 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
                                            "clips",
                                            "image_token_types",
                                            "rollout_batches",
+                                           "generation",
+                                           "sampling",
                                            "joined_rows",
                                            "teacher",
                                            "teacher_dtype",

@@ -87,7 +87,7 @@ bool matches_nothing(const std::vector<std::string>& targets) {
 void check_targets(const Arguments& hf, Draft& draft, const Document& document) {
   const auto& targets = hf.get<std::vector<std::string>>("lora_target_modules");
   if (!is(hf.get<bool>("use_peft"), true) || !targets.value) return;
-  constexpr std::array<std::string_view, 5> fused_heads{"sft", "dpo", "kto", "grpo", "gkd"};
+  constexpr std::array<std::string_view, 6> fused_heads{"sft", "dpo", "kto", "grpo", "rloo", "gkd"};
   const TrainerName* trainer = find_trainer(draft.plan.recipe.trainer.value);
   const bool reads_head = of_labelled_tokens(draft.plan.recipe.loss.value);
   const bool fused = reads_head && trainer != nullptr && std::ranges::count(fused_heads, trainer->name) > 0;

@@ -10,7 +10,29 @@ namespace oomplan::ingestion::hf {
 namespace {
 
 constexpr std::int64_t usual_completion = 512;
-constexpr std::int64_t usual_generations = 8;
+
+/// What differs between the trainers that learn from rollouts.
+struct Rollouts {
+  std::string_view trainer;
+  std::string_view config;
+  double beta;                ///< Where nothing says it,
+  std::int64_t generations;   ///< … and of each prompt.
+  bool always_scored;         ///< By the policy, before a rollout's steps.
+};
+constexpr auto all_rollouts = std::to_array<Rollouts>(
+    {{"grpo", "GRPOConfig", 0.0, 8, false}, {"rloo", "RLOOConfig", 0.05, 2, true}});
+
+const Rollouts& rollouts_of(const TrainingPlan& plan) {
+  const auto* found = std::ranges::find(all_rollouts, plan.recipe.trainer.value, &Rollouts::trainer);
+  return found == all_rollouts.end() ? all_rollouts.front() : *found;
+}
+
+/// "TRL's GRPOConfig".
+std::string config_of(const TrainingPlan& plan) { return "TRL's " + std::string(rollouts_of(plan).config); }
+
+Origin usual(const Stack& stack, const TrainingPlan& plan, std::string_view what = "") {
+  return stack.origin("trl", std::string(rollouts_of(plan).config) + std::string(what));
+}
 
 template <class T>
 Arg<T> given(const Inputs& inputs, std::string_view key) {
@@ -29,13 +51,14 @@ void gap(std::string_view feature, std::string_view key, const Origin& at, Draft
   draft.plan.unmodelled.push_back({std::string(feature), std::string(key), at.where});
 }
 
-/// What a beta of 0, the default, goes without.
+/// What a beta of 0 goes without.
 Setting<Reference> reference_of(const Inputs& inputs, const Stack& stack, const TrainingPlan& plan) {
   const auto found = std::ranges::find(inputs, std::string_view("beta"), &Input::key);
-  const std::optional<double> beta =
-      found == inputs.end() ? std::optional(0.0) : parse_number(std::string_view(found->value->text));
-  if (beta == 0.0) return {Reference::none, at_key(inputs, "beta", stack.origin("trl", "GRPOConfig, whose beta is 0"))};
-  if (plan.adapter.kind.value == Adapter::none) return {Reference::model, origin_of(*found)};
+  const std::optional<double> beta = found == inputs.end() ? std::optional(rollouts_of(plan).beta)
+                                                           : parse_number(std::string_view(found->value->text));
+  const Origin said = at_key(inputs, "beta", usual(stack, plan, beta == 0.0 ? ", whose beta is 0" : ", by its beta"));
+  if (beta == 0.0) return {Reference::none, said};
+  if (plan.adapter.kind.value == Adapter::none) return {Reference::model, said};
   Setting<Reference> out{Reference::adapter_off, plan.adapter.kind.origin};
   derive(out.origin, "so that the policy without it is the reference");
   return out;
@@ -48,33 +71,64 @@ Setting<std::int64_t> batches_of(const Inputs& inputs, const Stack& stack, const
   const std::int64_t a_step = saturating_mul(plan.batch.micro_batch_size.value, plan.mesh.world_size.value);
   if (steps.value) return {*steps.value, steps.origin};
   if (rows.value && a_step > 0) return {*rows.value / a_step, rows.origin};
-  return {0, stack.origin("trl", "GRPOConfig, whose rollout is for one step")};
+  return {0, usual(stack, plan, ", whose rollout is for one step")};
 }
 
 std::int64_t number_of(const Setting<std::int64_t>& batches, const TrainingPlan& plan) {
   return batches.value > 0 ? batches.value : plan.batch.gradient_accumulation_steps.value;
 }
 
-/// Whether the policy scores a rollout before its steps: where the sampler's own scores are to be corrected, or where
-/// the policy is no longer the one that it came from.
+/// Whether the policy scores a rollout before its steps: where vLLM's own scores are to be corrected, or where the
+/// policy is no longer the one that it came from.
 Setting<bool> scored_before(const Inputs& inputs, const Stack& stack, const TrainingPlan& plan) {
+  if (rollouts_of(plan).always_scored) return {true, usual(stack, plan, ", whose policy scores each rollout")};
   const auto corrects = given<bool>(inputs, "vllm_importance_sampling_correction");
-  if (corrects.value.value_or(true))
+  if (plan.recipe.generation.value == Generation::elsewhere && corrects.value.value_or(true))
     return {true,
-            corrects.value ? corrects.origin : stack.origin("trl", "GRPOConfig, which corrects what vLLM samples")};
+            corrects.value ? corrects.origin : usual(stack, plan, ", which corrects what vLLM samples")};
   const std::int64_t every = saturating_mul(number_of(plan.recipe.rollout_batches, plan),
                                             given<std::int64_t>(inputs, "num_iterations").value.value_or(1));
-  return {plan.batch.gradient_accumulation_steps.value % std::max<std::int64_t>(every, 1) != 0, corrects.origin};
+  const bool steps_between = plan.batch.gradient_accumulation_steps.value % std::max<std::int64_t>(every, 1) != 0;
+  return {steps_between, corrects.value ? corrects.origin : usual(stack, plan, ", by the steps of a rollout")};
 }
 
-void note_generation(const Inputs& inputs, Draft& draft) {
+/// Numbers at which nothing is done to the scores.
+bool does_nothing(const Input& input) {
+  constexpr auto neutral = std::to_array<std::pair<std::string_view, double>>(
+      {{"repetition_penalty", 1.0}, {"temperature", 1.0}, {"top_k", 0.0}, {"top_p", 1.0}});
+  const auto found = std::ranges::find(neutral, input.key, &std::pair<std::string_view, double>::first);
+  const auto said = input.value->as_number();
+  return input.value->kind == Node::Kind::null || (found != neutral.end() && said && *said == found->second);
+}
+
+Setting<std::vector<std::string>> sampling_of(const Inputs& inputs, const Stack& stack, const TrainingPlan& plan) {
+  Setting<std::vector<std::string>> out{{}, usual(stack, plan, ", which samples from all scores")};
+  for (const std::string_view name : sampling_names) {
+    const auto found = std::ranges::find(inputs, name, &Input::key);
+    if (found == inputs.end() || does_nothing(*found)) continue;
+    if (out.value.empty()) out.origin = origin_of(*found);
+    out.value.emplace_back(name);
+  }
+  return out;
+}
+
+void plan_generation(const Inputs& inputs, const Stack& stack, const Origin& at, Draft& draft) {
+  draft.plan.recipe.generation = {Generation::transformers, at};
+  draft.plan.recipe.sampling = sampling_of(inputs, stack, draft.plan);
+  for (const std::string_view key : {"cache_implementation", "generation_kwargs", "use_transformers_continuous_batching",
+                                     "use_transformers_paged"}) {
+    const auto found = std::ranges::find(inputs, key, &Input::key);
+    if (found == inputs.end() || found->value->kind == Node::Kind::null) continue;
+    if (found->value->as_boolean() == false) continue;
+    gap("generation in another way", key, origin_of(*found), draft);
+  }
+}
+
+void note_generation(const Inputs& inputs, const Stack& stack, Draft& draft) {
   const auto vllm = given<bool>(inputs, "use_vllm");
   const auto mode = given<std::string>(inputs, "vllm_mode");
-  const Origin& trainer = draft.plan.recipe.trainer.origin;
-  if (!vllm.value.value_or(false)) {
-    return gap("generation by transformers", vllm.value ? "use_vllm" : "trainer", vllm.value ? vllm.origin : trainer,
-               draft);
-  }
+  if (!vllm.value.value_or(false))
+    return plan_generation(inputs, stack, vllm.value ? vllm.origin : draft.plan.recipe.trainer.origin, draft);
   if (mode.value.value_or("colocate") == "server") return;
   gap("vLLM on the GPU that trains", mode.value ? "vllm_mode" : "use_vllm", at_key(inputs, "vllm_mode", vllm.origin),
       draft);
@@ -99,7 +153,8 @@ void check_values(const Inputs& inputs, Draft& draft) {
       const ValueCodec* codec = find_codec(number ? "positive" : "argparse_boolean");
       if (!codec->read(*input.value)) refuse(input, codec->expected, {});
     }
-    if (input.key == "beta" && !find_codec("number")->read(*input.value)) refuse(input, "a number", {});
+    const bool measure = input.key == "beta" || std::ranges::count(sampling_names, input.key) > 0;
+    if (measure && !find_codec("number")->read(*input.value)) refuse(input, "a number", {});
     if (input.key == "vllm_importance_sampling_mode" && std::ranges::count(modes, input.value->text) == 0)
       refuse(input, "one of sequence_mask, sequence_truncate, token_mask, token_truncate", modes);
   }
@@ -109,16 +164,15 @@ void check_values(const Inputs& inputs, Draft& draft) {
 
 void plan_rollouts(const Inputs& inputs, const Stack& stack, Draft& draft) {
   TrainingPlan& plan = draft.plan;
-  const Origin usual = stack.origin("trl", "GRPOConfig");
   const auto completion = given<std::int64_t>(inputs, "max_completion_length");
   plan.batch.completion_length = {completion.value.value_or(usual_completion),
-                                  completion.value ? completion.origin : usual};
+                                  completion.value ? completion.origin : usual(stack, plan)};
   plan.batch.sequence_length.value = 0;
   plan.batch.padding_mask = {true, assumed("prompts and completions differ in length and are padded")};
   plan.recipe.reference = reference_of(inputs, stack, plan);
   plan.recipe.rollout_batches = batches_of(inputs, stack, plan);
+  note_generation(inputs, stack, draft);
   plan.recipe.second_term = scored_before(inputs, stack, plan);
-  note_generation(inputs, draft);
   if (const auto multiple = given<std::int64_t>(inputs, "pad_to_multiple_of"); multiple.value.value_or(1) > 1)
     gap("prompts and completions padded to a multiple", "pad_to_multiple_of", multiple.origin, draft);
 }
@@ -133,25 +187,25 @@ void check_rollouts(const Arguments& /*hf*/, const Inputs& inputs, Draft& draft,
   const std::int64_t a_step = saturating_mul(plan.batch.micro_batch_size.value, plan.mesh.world_size.value);
   for (const Input& input : inputs) {
     if (input.key != "max_length" && input.key != "max_prompt_length") continue;
-    refuse(origin_of(input), input.key + ": TRL's GRPOConfig has no such argument");
+    refuse(origin_of(input), input.key + ": " + config_of(plan) + " has no such argument");
   }
   if (steps.value && rows.value) {
-    refuse(rows.origin, "generation_batch_size: TRL's GRPOConfig refuses it beside steps_per_generation");
+    refuse(rows.origin, "generation_batch_size: " + config_of(plan) + " refuses it beside steps_per_generation");
   } else if (rows.value && a_step > 0 && *rows.value % a_step != 0) {
-    refuse(rows.origin, "generation_batch_size: TRL's GRPOConfig wants a multiple of the batches of all GPUs");
+    refuse(rows.origin, "generation_batch_size: " + config_of(plan) + " wants a multiple of the batches of all GPUs");
   }
   if (const auto finds = given<bool>(inputs, "auto_find_batch_size"); is(finds, true))
-    refuse(finds.origin, "auto_find_batch_size: TRL's GRPOConfig refuses it, since a rollout has whole groups");
+    refuse(finds.origin, "auto_find_batch_size: " + config_of(plan) + " refuses it, since a rollout has whole groups");
   if (const auto repository = given<std::string>(inputs, "log_completions_hub_repo");
       repository.value && !is(given<bool>(inputs, "log_completions"), true))
-    refuse(repository.origin, "log_completions_hub_repo: TRL's GRPOConfig wants log_completions beside it");
+    refuse(repository.origin, "log_completions_hub_repo: " + config_of(plan) + " wants log_completions beside it");
   const auto each = given<std::int64_t>(inputs, "num_generations");
-  const std::int64_t generations = each.value.value_or(usual_generations);
-  if (generations < 2) refuse(each.origin, "num_generations: TRL's GRPOConfig wants at least 2");
+  const std::int64_t generations = each.value.value_or(rollouts_of(plan).generations);
+  if (generations < 2) refuse(each.origin, "num_generations: " + config_of(plan) + " wants at least 2");
   const std::int64_t rollout = saturating_mul(a_step, number_of(plan.recipe.rollout_batches, plan));
   if (generations >= 2 && rollout % generations != 0) {
     refuse(each.value ? each.origin : batch,
-           "num_generations: TRL's GRPOConfig wants a rollout to be a multiple of it: " + std::to_string(rollout) +
+           "num_generations: " + config_of(plan) + " wants a rollout to be a multiple of it: " + std::to_string(rollout) +
                " rows are none of " + std::to_string(generations));
   }
 }

@@ -161,7 +161,7 @@ void ask_for_trainer(const Inputs& inputs, Draft& draft) {
       " is not a key of TRL's SFT, but of its trainers for preferences, rewards or completions: which "
       "one reads this file is not known";
   draft.missing.push_back({"trainer", at_key(*key, Severity::error, "ingest/ambiguous-trainer", message,
-                                             "say it with --trainer dpo, kto, orpo, cpo, reward, grpo or gkd")});
+                                             "say it with --trainer dpo, kto, orpo, cpo, reward, grpo, rloo or gkd")});
   std::erase_if(gaps, [](const Unmodelled& one) { return one.feature == other_training; });
 }
 
