@@ -249,8 +249,6 @@ void check_generation(const TrainingPlan& plan, const Architecture& architecture
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
   if (!architecture.generates) cannot("generation by " + architecture.model_type, plan.recipe.generation.origin);
-  if (plan.kernels.attention.value == Attention::flash_attention_2)
-    cannot("generation with FlashAttention 2", plan.kernels.attention.origin);
   if (plan.quantization.kind.value == Quantization::int8)
     cannot("generation by a model in 8 bits", plan.quantization.kind.origin);
   if (plan.mesh.sharding.value != Sharding::none)
@@ -262,7 +260,6 @@ void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, 
   const auto cannot = [&](const std::string& what, const Origin& origin) {
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
-  if (plan.evaluation.evaluates.value) cannot("evaluation in GRPO", plan.evaluation.evaluates.origin);
   if (plan.recipe.loss.value != Loss::chunked_logprob) cannot("GRPO by the model's logits", plan.recipe.loss.origin);
   if (architecture.router_logits) cannot("GRPO of a mixture of experts", plan.recipe.kind.origin);
   const std::int64_t batches = plan.recipe.rollout_batches.value;

@@ -98,11 +98,10 @@ void pass(Stage& stage, const Facts& facts, const std::shared_ptr<KeyValues>& ca
 
 }  // namespace
 
-void generate(Stage& stage, std::int64_t rows, std::int64_t completion) {
+void generate(Stage& stage, Facts facts, std::int64_t rows, std::int64_t completion) {
   Torch& t = stage.torch();
   Restore no_grad(t.grad_enabled, false);
   stage.begin(Phase::generation);
-  Facts facts = stage.facts();
   facts.batch = rows;
   facts.length -= completion;
   facts.checkpointing = facts.router_loss = false;

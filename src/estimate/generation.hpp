@@ -6,9 +6,9 @@
 
 namespace oomplan::estimator {
 
-/// Completes `rows` prompts by `completion` tokens each; a row of `stage` has that much beside its prompt. All are as
-/// long as they may be. What is allocated for a token is the more the later it comes: of the passes after the prompts'
+/// Completes `rows` prompts by `completion` tokens each, to rows of as many tokens as `facts` has. All are as long as
+/// they may be. What is allocated for a token is the more the later it comes: of the passes after the prompts'
 /// the last is played whole, and of those between what they leave in the cache.
-void generate(Stage& stage, std::int64_t rows, std::int64_t completion);
+void generate(Stage& stage, Facts facts, std::int64_t rows, std::int64_t completion);
 
 }  // namespace oomplan::estimator

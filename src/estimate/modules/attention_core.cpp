@@ -13,9 +13,14 @@ Tensor repeat_kv(Torch& t, const Tensor& x, std::int64_t times) {
 
 namespace {
 
+/// Of batch × heads × length × width: a token's heads below another's.
+Tensor token_rows(Torch& t, const Tensor& x) {
+  return t.reshape(t.transpose(x, 1, 2), {-1, x->sizes[1], x->sizes[3]});
+}
+
 /// _index_first_axis: a copy of the real tokens' rows. Every token counts as real: the longest batch that can come.
 Tensor unpadded(Torch& t, const Tensor& x, const Tensor& indices) {
-  const Tensor rows = t.reshape(t.transpose(x, 1, 2), {-1, x->sizes[1], x->sizes[3]});
+  const Tensor rows = token_rows(t, x);
   NodeRef node = t.record("IndexBackward0", {&rows},
                           [](Torch& torch, Node& n, Grads& g) { g.out[0] = torch.zeros(n.dims, g.in[0]->dtype); });
   if (node) node->dims = rows->sizes;
@@ -41,11 +46,13 @@ Tensor unpadded_flash(Torch& t, const Tensor& query_states, const Tensor& key_st
   const Tensor k = t.lowered(key_states);
   const Tensor v = t.lowered(value_states);
   const Dims& s = q->sizes;
-  const Tensor indices = t.empty({saturating_mul(s[0], s[2]), 1}, DType::int64, "aten::nonzero");
+  const Tensor indices = t.empty({saturating_mul(s[0], k->sizes[2]), 1}, DType::int64, "aten::nonzero");
   const Tensor key = unpadded(t, k, indices);
   const Tensor value = unpadded(t, v, indices);
-  const Tensor query = unpadded(t, q, indices);
-  const Tensor out = t.attention(query, key, value, {}, dropout, causal, s[1] != k->sizes[1]);
+  // Of a cache's next tokens none is padding (_upad_input).
+  const bool next = s[2] == 1 && k->sizes[2] > 1;
+  const Tensor query = next ? t.transpose(t.unsqueeze(token_rows(t, q), 0), 1, 2) : unpadded(t, q, indices);
+  const Tensor out = t.attention(query, key, value, {}, dropout, causal && !next, s[1] != k->sizes[1]);
   return padded(t, t.transpose(out, 1, 2), indices, {s[0], s[2], s[1], s[3]});
 }
 

@@ -39,13 +39,9 @@ ScoredRows batch_of(Torch& t, const ScoredRows& rollout, std::int64_t rows) {
 
 /// _get_per_token_logps_and_entropies with no gradients. Each batch's scores stay until all are there: so the last one
 /// meets the most, and those between the first and it are as good as what they leave.
-Tensor scores_of(Stage& stage, const ScoredRows& rollout, Score score) {
+Tensor scores_of(Stage& stage, Facts facts, const ScoredRows& rollout, Score score) {
   Torch& t = stage.torch();
-  const Facts facts = [&] {
-    Facts f = stage.facts();
-    f.checkpointing = false;
-    return f;
-  }();
+  facts.checkpointing = false;
   Restore no_grad(t.grad_enabled, false);
   stage.begin(Phase::reference);
   std::vector<Tensor> kept;
@@ -87,23 +83,28 @@ std::vector<Tensor> shuffled(Torch& t, const std::vector<Tensor>& all) {
   return out;
 }
 
-/// _generate_and_score_completions, and what _prepare_inputs makes of it.
-void prepare(Stage& stage) {
+/// _generate_and_score_completions of so many rows, batch by batch of `facts`.
+std::vector<Tensor> rollout_of(Stage& stage, const Facts& facts, std::int64_t rows) {
   Torch& t = stage.torch();
   const RecipeFacts& recipe = stage.plan().recipe;
-  const Facts& facts = stage.facts();
-  const std::int64_t rows = saturating_mul(facts.batch, batches_of(stage.plan()));
   const std::int64_t completion = completion_of(facts);
-  if (facts.generates) generate(stage, rows, completion);
+  if (facts.generates) generate(stage, facts, rows, completion);
   stage.begin(Phase::between);
   std::vector<Tensor> all = arrived(t, rows, facts.length - completion, completion, !facts.generates);
   {
     const ScoredRows rollout = joined(t, rows, facts.length);
-    if (recipe.second_term.value) all.push_back(scores_of(stage, rollout, policy_token_scores));
-    if (recipe.reference.value != Reference::none) all.push_back(scores_of(stage, rollout, reference));
+    if (recipe.second_term.value) all.push_back(scores_of(stage, facts, rollout, policy_token_scores));
+    if (recipe.reference.value != Reference::none) all.push_back(scores_of(stage, facts, rollout, reference));
   }
   stage.begin(Phase::between);
-  stage.prepared() = shuffled(t, all);
+  return all;
+}
+
+/// What _prepare_inputs makes of it.
+void prepare(Stage& stage) {
+  const Facts& facts = stage.facts();
+  const std::int64_t rows = saturating_mul(facts.batch, batches_of(stage.plan()));
+  stage.prepared() = shuffled(stage.torch(), rollout_of(stage, facts, rows));
 }
 
 /// _compute_loss: leaves the loss in the stream.
@@ -132,9 +133,20 @@ void micro_batch(Stage& stage) {
   stage.begin(Phase::between);
 }
 
+/// prediction_step: a rollout of its own for each batch.
+void evaluate(Stage& stage) {
+  const Facts facts = stage.evaluation_facts();
+  stage.without_training([&] {
+    const std::vector<Tensor> rollout = rollout_of(stage, facts, facts.batch);
+    stage.begin(Phase::evaluation);
+    ScoredRows rows = joined(stage.torch(), facts.batch, facts.length);
+    lose(stage, facts, rows);
+  });
+}
+
 }  // namespace
 
 extern const Recipe grpo;
-const Recipe grpo{"grpo", policy_and_reference, micro_batch, nullptr, nullptr, prepare};
+const Recipe grpo{"grpo", policy_and_reference, micro_batch, nullptr, evaluate, prepare};
 
 }  // namespace oomplan::estimator::recipes

@@ -137,7 +137,8 @@ void note_generation(const Inputs& inputs, const Stack& stack, Draft& draft) {
 /// What `given` cannot read: the values that a key may have are none of its own.
 void check_values(const Inputs& inputs, Draft& draft) {
   constexpr auto numbers = std::to_array<std::string_view>(
-      {"generation_batch_size", "max_completion_length", "num_generations", "num_iterations", "steps_per_generation"});
+      {"generation_batch_size", "max_completion_length", "num_generations", "num_generations_eval", "num_iterations",
+       "steps_per_generation"});
   constexpr auto flags =
       std::to_array<std::string_view>({"cast_lm_head_to_fp32", "disable_dropout", "log_completions", "sync_ref_model",
                                        "use_vllm", "vllm_importance_sampling_correction"});
@@ -207,6 +208,15 @@ void check_rollouts(const Arguments& /*hf*/, const Inputs& inputs, Draft& draft,
     refuse(each.value ? each.origin : batch,
            "num_generations: " + config_of(plan) + " wants a rollout to be a multiple of it: " + std::to_string(rollout) +
                " rows are none of " + std::to_string(generations));
+  }
+  const auto evaluated = given<std::int64_t>(inputs, "num_generations_eval");
+  const std::int64_t of_a_prompt = evaluated.value.value_or(generations);
+  const std::int64_t at_once = saturating_mul(plan.evaluation.rows.value, plan.mesh.world_size.value);
+  if (plan.evaluation.evaluates.value && of_a_prompt > 0 && at_once % of_a_prompt != 0) {
+    refuse(plan.evaluation.rows.origin, "per_device_eval_batch_size: " + config_of(plan) +
+                                            " wants the rows of an evaluation batch to be a multiple of the "
+                                            "generations of a prompt: " +
+                                            std::to_string(at_once) + " are none of " + std::to_string(of_a_prompt));
   }
 }
 
