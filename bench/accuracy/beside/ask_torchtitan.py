@@ -91,7 +91,7 @@ def ask(layout, checkout, made, apart):
         return {"none": why}
     run = subprocess.run([sys.executable, __file__, checkout, *apart, "--one", str(made)], input=json.dumps(layout), capture_output=True, text=True,
                          check=False)
-    return json.loads(run.stdout.splitlines()[-1]) if run.returncode == 0 else {"none": f"stopped: {run.stderr.strip().splitlines()[-1:]}"}
+    return json.loads(run.stdout.splitlines()[-1]) if run.returncode == 0 else {"none": f"stops: {run.stderr.strip().splitlines()[-1]}"}
 
 
 def main():

@@ -92,6 +92,7 @@ def install():
     torch.accelerator.current_stream = lambda *_: only
     torch.Tensor.record_stream = lambda *_: None
     attend_by_flash(torch)
+    norm_by_kernel(torch)
 
 
 def attend_by_flash(torch):
@@ -104,3 +105,20 @@ def attend_by_flash(torch):
         return otherwise(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
 
     functional.scaled_dot_product_attention = attention
+
+
+def norm_by_kernel(torch):
+    """RMSNorm is one kernel on a GPU, which keeps its input and a number for each row; without CUDA it is taken apart, and keeps copies in fp32."""
+
+    class Fused(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, values, weight):
+            ctx.save_for_backward(values, weight, values.new_empty(*values.shape[:-1], 1, dtype=torch.float32))
+            return torch.empty_like(values)
+
+        @staticmethod
+        def backward(ctx, _):
+            values, weight, _ = ctx.saved_tensors
+            return torch.empty_like(values), torch.empty_like(weight)
+
+    torch.nn.functional.rms_norm = lambda values, _, weight=None, eps=None: Fused.apply(values, weight)
