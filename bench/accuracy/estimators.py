@@ -15,7 +15,7 @@ given, in its own code:
 
     python3 -m venv VENV && VENV/bin/pip install torch==2.13.0 deepspeed==0.19.8 fire triton -r TORCHTITAN/requirements.txt
 
-A tool that has no notion of a layout says why, once, and "-" in the table. --answers keeps what the tools said, and asks those alone that have said
+Exits 1 where oomplan is off by more than 1 % of a peak, or has no answer. A tool that has no notion of a layout says why, once, and "-" in the table. --answers keeps what the tools said, and asks those alone that have said
 nothing yet. --why takes the named causes out of each tool's figures, one after the other.
 """
 
@@ -109,7 +109,9 @@ def main():
     summary(answers, all_layouts)
     if args.why:
         causes.tell(answers, all_layouts)
+    ours = [answers["oomplan"][layout["id"]].get("bytes", 0) / layout["measured"] for layout in all_layouts]
+    return 0 if all(abs(part - 1) <= 0.01 for part in ours) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

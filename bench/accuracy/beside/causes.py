@@ -46,6 +46,14 @@ def of_megatron(answer, layout):
     return {"states": of["states"], "activations": of["activations"] - logits, "logits": logits, "gathered, reduced": 0, "temporary": 0}
 
 
+def sorted_out(name, answer, layout):
+    """A tool's figure in groups, which add up to it."""
+    groups = SORTED[name](answer, layout)
+    if abs(sum(groups.values()) - answer["bytes"]) > 100:
+        raise SystemExit(f"{name}, {layout['id']}: {groups} are not {answer['bytes']}")
+    return groups
+
+
 def of_torchtitan(answer, _):
     return grouped(answer["parts"], TITAN)
 
@@ -93,13 +101,13 @@ STEPS = {
 
 def shares(name, of_tool, was, layouts):
     """Medians over a tool's layouts of what it counts beyond what there was, in per cent of what was measured."""
-    rows = [(SORTED[name](of_tool[one["id"]], one), was[one["id"]], one["measured"]) for one in layouts if "bytes" in of_tool[one["id"]]]
+    rows = [(sorted_out(name, of_tool[one["id"]], one), was[one["id"]], one["measured"]) for one in layouts if "bytes" in of_tool[one["id"]]]
     return [median(100 * (said[group] - there[group]) / measured for said, there, measured in rows) for group in GROUPS]
 
 
 def steps(name, of_tool, was, layouts):
     asked = [one for one in layouts if "bytes" in of_tool[one["id"]]]
-    said = {one["id"]: SORTED[name](of_tool[one["id"]], one) for one in asked}
+    said = {one["id"]: sorted_out(name, of_tool[one["id"]], one) for one in asked}
     left = errors({key: sum(groups.values()) for key, groups in said.items()}, asked)
     print(f"\n| {name} | median error | worst |\n| --- | ---: | ---: |\n| as it says | {median(map(abs, left)):.1f} % | {max(left, key=abs):+.1f} % |")
     for why, change in STEPS.get(name, []):
