@@ -2,7 +2,7 @@
 """Asks other estimators about 40 layouts that were measured, beside oomplan, and says where and why they differ.
 
     estimators.py [--program build/release/oracle_accuracy] [--python PYTHON] [--llm-analysis CHECKOUT] [--megatron CHECKOUT]
-                  [--torchtitan CHECKOUT] [--answers FILE] [--why]
+                  [--torchtitan CHECKOUT] [--answers FILE] [--why] [--oomplan build/release/oomplan]
 
 Measured: one rank's peak of allocated bytes (tests/data/oracle/ranks). oomplan is asked by oracle_accuracy. Each other tool is asked where it is
 given, in its own code:
@@ -16,7 +16,8 @@ given, in its own code:
     python3 -m venv VENV && VENV/bin/pip install torch==2.13.0 deepspeed==0.19.8 fire triton -r TORCHTITAN/requirements.txt
 
 Exits 1 where oomplan is off by more than 1 % of a peak, or has no answer. A tool that has no notion of a layout says why, once, and "-" in the table. --answers keeps what the tools said, and asks those alone that have said
-nothing yet. --why takes the named causes out of each tool's figures, one after the other.
+nothing yet. --why takes the named causes out of each tool's figures, one after the other; --oomplan, the program, says beside it what torchtitan's own runs of
+the layouts take.
 """
 
 import argparse
@@ -26,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 
-from beside import causes
+from beside import causes, titan_runs
 from beside.layouts import layouts, told
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -47,7 +48,7 @@ def commands(args):
     """How each tool that there is is asked."""
     asked = {"llm-analysis": ["ask_llm_analysis.py", args.llm_analysis], "DeepSpeed": ["ask_deepspeed.py", "installed" if args.python else None],
              "Megatron-LM": ["ask_megatron.py", args.megatron], "torchtitan": ["ask_torchtitan.py", args.torchtitan],
-             "torchtitan, apart": ["ask_torchtitan.py", args.torchtitan, "--apart"]}
+             "torchtitan, shapes apart": ["ask_torchtitan.py", args.torchtitan, "--apart"]}
     python = args.python or sys.executable
     return {name: [python, str(HERE / "beside" / file), where, *more] for name, (file, where, *more) in asked.items() if where}
 
@@ -85,8 +86,9 @@ def summary(answers, all_layouts):
     for name, of_tool in answers.items():
         errors = causes.errors({key: row["bytes"] for key, row in of_tool.items() if "bytes" in row}, all_layouts)
         if errors:
-            worst = max(errors, key=abs)
-            print(f"| {name} | {len(errors)} | {causes.median(map(abs, errors)):.4g} % | {worst:+.4g} % | {sum(abs(e) <= 5 for e in errors)} | "
+            worst, middle = max(errors, key=abs), causes.median(map(abs, errors))
+            digits = 6 if middle < 0.01 else 1
+            print(f"| {name} | {len(errors)} | {middle:.{digits}f} % | {worst:+.{digits}f} % | {sum(abs(e) <= 5 for e in errors)} | "
                   f"{sum(e < -0.05 for e in errors)} |")
     print()
     for name, of_tool in answers.items():
@@ -102,6 +104,7 @@ def main():
         parser.add_argument(name)
     parser.add_argument("--answers", type=pathlib.Path)
     parser.add_argument("--why", action="store_true")
+    parser.add_argument("--oomplan")
     args = parser.parse_args()
     all_layouts = layouts(MEASURED)
     answers = answers_of(args, all_layouts)
@@ -109,6 +112,8 @@ def main():
     summary(answers, all_layouts)
     if args.why:
         causes.tell(answers, all_layouts)
+        if args.oomplan and "torchtitan, shapes apart" in answers:
+            titan_runs.tell(all_layouts, answers["torchtitan, shapes apart"], args.oomplan)
     ours = [answers["oomplan"][layout["id"]].get("bytes", 0) / layout["measured"] for layout in all_layouts]
     return 0 if all(abs(part - 1) <= 0.01 for part in ours) else 1
 
