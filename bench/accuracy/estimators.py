@@ -15,8 +15,8 @@ given, in its own code:
 
     python3 -m venv VENV && VENV/bin/pip install torch==2.13.0 deepspeed==0.19.8 fire triton -r TORCHTITAN/requirements.txt
 
-Exits 1 where oomplan is off by more than 1 % of a peak, or has no answer. A tool that has no notion of a layout says why, once, and "-" in the table. --answers keeps what the tools said, and asks those alone that have said
-nothing yet. --why takes the named causes out of each tool's figures, one after the other; --oomplan, the program, says beside it what torchtitan's own runs of
+with torch from an index of builds for CPUs. Exits 1 where oomplan is off by more than 1 % of a peak, or has no answer. A tool that has no notion
+of a layout says why, once, and "-" in the table. --answers keeps what the tools said, and asks those alone that have said nothing yet. --why takes the named causes out of each tool's figures, one after the other; --oomplan, the program, says beside it what torchtitan's own runs of
 the layouts take.
 """
 

@@ -58,7 +58,8 @@ def of_torchtitan(answer, _):
     return grouped(answer["parts"], TITAN)
 
 
-SORTED = {"llm-analysis": of_llm_analysis, "DeepSpeed": of_deepspeed, "Megatron-LM": of_megatron, "torchtitan": of_torchtitan, "torchtitan, shapes apart": of_torchtitan}
+SORTED = {"llm-analysis": of_llm_analysis, "DeepSpeed": of_deepspeed, "Megatron-LM": of_megatron, "torchtitan": of_torchtitan,
+          "torchtitan, shapes apart": of_torchtitan}
 
 
 def state_bytes(layout):

@@ -10,11 +10,11 @@ import pathlib
 import subprocess
 import types
 
-SOURCE = pathlib.Path(__file__).with_suffix(".cpp")
+SOURCE = pathlib.Path(__file__).with_suffix(".cc")  # Not .cpp: the project has no PyTorch to build or check it with.
 
 
 def built(folder):
-    """no_cuda.cpp, compiled for the torch of this Python."""
+    """no_cuda.cc, compiled for the torch of this Python."""
     torch = pathlib.Path(importlib.util.find_spec("torch").origin).parent
     made = pathlib.Path(folder) / "no_cuda.so"
     headers = [f"-I{torch / 'include'}", f"-I{torch / 'include/torch/csrc/api/include'}"]
