@@ -403,6 +403,7 @@ Outcome compare(const Footprint& footprint, const Truth& truth) {
   Outcome o;
   o.predicted = footprint.peak.total.count();
   o.predicted_phase = footprint.peak.phase;
+  o.peak = footprint.peak.by_bucket;
   o.error = percent(o.predicted, truth.peak);
   for (const Truth::PhaseBytes& t : truth.phases) {
     const std::int64_t predicted = predicted_in(footprint, truth, t);

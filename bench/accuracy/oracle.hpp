@@ -54,6 +54,7 @@ struct Outcome {
   double error = 0.0;        ///< Of the peak, in %.
   double worst_phase = 0.0;  ///< The largest error among the phases' peaks, in %.
   std::vector<PhaseBytes> phases{};
+  ByBucket peak{};  ///< What `predicted` is made of.
 };
 
 /// The cases of three files that have a truth. MODELS: name -> {config: Hugging Face keys}. CASES: a list of plans.

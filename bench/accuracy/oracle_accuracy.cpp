@@ -39,6 +39,14 @@ json phases_of(const Outcome& o) {
   return out;
 }
 
+json buckets_of(const Outcome& o) {
+  json out = json::object();
+  for (std::size_t i = 0; i < oomplan::bucket_count; ++i) {
+    if (o.peak[i] > oomplan::Bytes(0)) out[std::string(oomplan::bucket_names[i])] = o.peak[i].count();
+  }
+  return out;
+}
+
 json row(const Case& c, const Outcome& o) {
   if (!o.unsupported.empty()) return {{"id", c.id}, {"unsupported", o.unsupported}};
   return {{"id", c.id},
@@ -48,6 +56,7 @@ json row(const Case& c, const Outcome& o) {
           {"predicted_phase", short_name(o.predicted_phase)},
           {"true_phase", c.truth.peak_phase},
           {"worst_phase_percent", o.worst_phase},
+          {"by_bucket", buckets_of(o)},
           {"phases", phases_of(o)}};
 }
 

@@ -111,6 +111,19 @@ TEST_P(SubjectSet, EachPhaseOfEachCaseIsWithinHalfAPercent) {
   }
 }
 
+// Of two runs a phase below the peak is off (docs/accuracy.md says which).
+TEST(Oracle, PeaksOfDrawnRanksAreWithinHalfAPercent) {
+  ASSERT_EQ(estimated("drawn_ranks/").size(), 32U);
+  int phases = 0;
+  for (const Estimated& e : estimated("drawn_ranks/")) {
+    EXPECT_EQ(e.outcome.unsupported, "") << e.known.id;
+    EXPECT_LE(std::abs(e.outcome.error), 0.5) << e.known.id;
+    EXPECT_EQ(short_name(e.outcome.predicted_phase), e.known.truth.peak_phase) << e.known.id;
+    phases += std::abs(e.outcome.worst_phase) <= 0.5 ? 1 : 0;
+  }
+  EXPECT_GE(phases, 30);
+}
+
 TEST(Oracle, ParametersOfEachCaseAndItsAdaptersAreCountedExactly) {
   for (const std::string set : {"small/", "families/"}) {
     const nlohmann::json counts = json_of(data(set + "params.json"));

@@ -177,6 +177,9 @@ void Torch::clear() {
 void Torch::backward(const Tensor& root) {
   if (!root->grad_fn) return;
   Restore no_grad(grad_enabled, false);
+  // A device has a thread of the engine's, which counts for itself how deep it is in autocast: where a checkpoint is
+  // computed again, leaving it lets go of all copies, whoever is in autocast around backward().
+  const Restore nesting(autocast_depth_, 0);
   const Tensor ones = empty(root->sizes, root->dtype, "aten::ones_like");  // Held by the caller to the end.
   backward_from(root, ones);
 }

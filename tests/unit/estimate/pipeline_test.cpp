@@ -120,7 +120,7 @@ TEST(Pipeline, RanksHoldTheWholeModelTogether) {
 TEST(Pipeline, AWorldOfOneIsOneGpu) {
   TrainingPlan alone = plan(1);
   alone.mesh = {};
-  EXPECT_EQ(example::played(plan(1), model()).events, example::played(alone, model()).events);
+  EXPECT_EQ(example::events_of(plan(1), model()), example::events_of(alone, model()));
 }
 
 TEST(Pipeline, EarlierStagesHaveMoreMicroBatchesInFlight) {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "oomplan/catalog/catalog.hpp"
 #include "oomplan/core/text.hpp"
@@ -118,6 +119,14 @@ inline Footprint played(const TrainingPlan& plan, const Architecture& model) {
   const auto footprint = estimate(plan, model);
   if (footprint) return *footprint;
   ADD_FAILURE() << to_text(footprint.errors().front());
+  return {};
+}
+
+/// Each allocation and free, of which a footprint has none unless it is asked for them.
+inline std::vector<Event> events_of(const TrainingPlan& plan, const Architecture& model) {
+  const auto footprint = estimate(plan, model, Detail::events);
+  if (footprint && !footprint->events.empty()) return footprint->events;
+  ADD_FAILURE() << (footprint ? "no events" : to_text(footprint.errors().front()));
   return {};
 }
 
