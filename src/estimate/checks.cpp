@@ -249,10 +249,7 @@ void check_generation(const TrainingPlan& plan, const Architecture& architecture
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
   if (!architecture.generates) cannot("generation by " + architecture.model_type, plan.recipe.generation.origin);
-  if (plan.quantization.kind.value == Quantization::int8)
-    cannot("generation by a model in 8 bits", plan.quantization.kind.origin);
-  if (plan.mesh.sharding.value != Sharding::none)
-    cannot("generation by a model that several GPUs train", plan.mesh.sharding.origin);
+  if (!holds_whole(plan.mesh)) cannot("generation by a model that is spread over GPUs", plan.mesh.sharding.origin);
 }
 
 // What of GRPO no run was held against.
@@ -262,10 +259,6 @@ void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, 
   };
   if (plan.recipe.loss.value != Loss::chunked_logprob) cannot("GRPO by the model's logits", plan.recipe.loss.origin);
   if (architecture.router_logits) cannot("GRPO of a mixture of experts", plan.recipe.kind.origin);
-  const std::int64_t batches = plan.recipe.rollout_batches.value;
-  if (batches > 0 && batches < plan.batch.gradient_accumulation_steps.value) {
-    cannot("more than one rollout in a step", plan.recipe.rollout_batches.origin);
-  }
   if (plan.batch.sequence_length.value <= plan.batch.completion_length.value) {
     cannot(fmt::format("GRPO with rows of {} tokens, of which completions of {} leave none to the prompt,",
                        plan.batch.sequence_length.value, plan.batch.completion_length.value),

@@ -429,8 +429,8 @@ void check_ddp(const TrainingPlan& plan, Diagnostics& errors) {
                            "for unused",
                            checkpointing.reentrant.origin));
   }
-  constexpr std::array<RecipeKind, 5> measured{RecipeKind::supervised, RecipeKind::dpo, RecipeKind::kto,
-                                               RecipeKind::reward, RecipeKind::reference_free};
+  constexpr std::array<RecipeKind, 6> measured{RecipeKind::supervised, RecipeKind::dpo,  RecipeKind::kto,
+                                               RecipeKind::reward,     RecipeKind::grpo, RecipeKind::reference_free};
   const RecipeKind kind = plan.recipe.kind.value;
   if (std::ranges::count(measured, kind) > 0) return;
   errors.push_back(error("estimate/unmodelled", std::string(name_of(kind)) + " on several ranks is not modelled yet",

@@ -198,7 +198,10 @@ class Steps {
     if (zeroes_first) zero_gradients(torch, parameters, plan);
     if (recipe_.prepare != nullptr && pipeline_ == nullptr) prepare(length);
     if (pipeline_ != nullptr) pipeline_->step();
-    for (std::int64_t i = 0; i < count && pipeline_ == nullptr; ++i) micro_batches_.next(length, i + 1 == count);
+    for (std::int64_t i = 0; i < count && pipeline_ == nullptr; ++i) {
+      if (i > 0 && has_rollouts_within()) prepare(length);
+      micro_batches_.next(length, i + 1 == count);
+    }
     if (!plan.optimizer.in_backward.value) {
       hold_gradients(model);
       optimizer_step(torch, *model.policy, parameters, plan, optimizer_);
@@ -227,6 +230,13 @@ class Steps {
   void prepare(std::int64_t length) {
     stage_.facts().length = length;
     recipe_.prepare(stage_);
+  }
+
+  /// Rollouts of fewer micro-batches than a step has: those after the first meet gradients.
+  bool has_rollouts_within() const {
+    const TrainingPlan& plan = stage_.plan();
+    const std::int64_t batches = plan.recipe.rollout_batches.value;
+    return recipe_.prepare != nullptr && batches > 0 && batches < plan.batch.gradient_accumulation_steps.value;
   }
 
   bool evaluates() const { return stage_.plan().evaluation.evaluates.value; }

@@ -9,8 +9,9 @@ namespace oomplan {
 
 /// In the order in which they first come. A recipe (src/estimate/recipes) goes through some of them. `between` is what
 /// lies outside the others: batches arriving, gradients dropped. `generation` is a rollout's: the model writes the
-/// completions that it is trained on. `reference` is the forward pass of another model than the one that is trained. `evaluation` is the forward pass and the loss of a batch of it, after the step;
-/// `checkpoint_save` is what is left when a checkpoint is written, after the last one.
+/// completions that it is trained on. `reference` is the forward pass of another model than the one that is trained.
+/// `evaluation` is the forward pass and the loss of a batch of it, after the step; `checkpoint_save` is what is left
+/// when a checkpoint is written, after the last one.
 enum class Phase : std::uint8_t {
   load,
   generation,
@@ -24,8 +25,8 @@ enum class Phase : std::uint8_t {
   checkpoint_save
 };
 inline constexpr std::array<std::string_view, 10> phase_names{
-    "load",           "generation", "forward",    "loss",           "reference", "backward",
-    "optimizer_step", "between",    "evaluation", "checkpoint_save"};
+    "load",     "generation",     "forward", "loss",       "reference",
+    "backward", "optimizer_step", "between", "evaluation", "checkpoint_save"};
 inline constexpr std::size_t phase_count = phase_names.size();
 constexpr std::string_view name_of(Phase phase) { return phase_names[static_cast<std::size_t>(phase)]; }
 

@@ -161,7 +161,8 @@ constexpr std::string_view name_of(RecipeKind kind) { return recipe_names[static
 enum class Reference : std::uint8_t { none, adapter_off, model, precomputed };
 inline constexpr std::array<std::string_view, 4> reference_names{"none", "adapter_off", "model", "precomputed"};
 
-/// What writes a rollout's completions. elsewhere: another process. transformers: its generate(), on the GPU that trains.
+/// What writes a rollout's completions. elsewhere: another process. transformers: its generate(), on the GPU that
+/// trains.
 enum class Generation : std::uint8_t { elsewhere, transformers };
 inline constexpr std::array<std::string_view, 2> generation_names{"elsewhere", "transformers"};
 
@@ -217,10 +218,10 @@ struct RecipeFacts {
       reference_rows{};         ///< In one of its batches where it is precomputed; 0: as many as in training.
   Setting<bool> second_term{};  ///< Of reference_free: the chosen rows' cross entropy. Of kto: the KL divergence. Of
                                 ///< grpo: the policy scores a rollout before its steps.
-  Setting<std::int64_t> rollout_batches{};  ///< Micro-batches of a rollout; 0: as many as are accumulated.
-  Setting<Generation> generation{};         ///< Of grpo.
+  Setting<std::int64_t> rollout_batches{};       ///< Micro-batches of a rollout; 0: as many as are accumulated.
+  Setting<Generation> generation{};              ///< Of grpo.
   Setting<std::vector<std::string>> sampling{};  ///< Of sampling_names; by generate() alone.
-  Setting<Divergence> divergence{};         ///< Of distillation.
+  Setting<Divergence> divergence{};              ///< Of distillation.
   Setting<Loss> loss{};
   Setting<std::int64_t> loss_part{};  ///< Of unsloth_fused: bytes of fp32 logits that a part of it has at most.
   Setting<bool> outputs_kept{};       ///< The model's output object (logits) lives through backward.

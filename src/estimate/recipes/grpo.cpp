@@ -1,6 +1,6 @@
 // TRL's GRPOTrainer (trl 1.16: trainer/grpo_trainer.py), whose completions the policy writes (generation.hpp), or which
-// come from elsewhere (a vLLM server). A rollout is scored batch by batch, and kept while its micro-batches are trained. What a loss makes of the scores is as
-// small as the completions have tokens, whichever it is.
+// come from elsewhere (a vLLM server). A rollout is scored batch by batch, and kept while its micro-batches are
+// trained. What a loss makes of the scores is as small as the completions have tokens, whichever it is.
 #include <algorithm>
 
 #include "generation.hpp"

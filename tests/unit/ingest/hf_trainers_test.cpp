@@ -216,7 +216,10 @@ TEST(Hf, GrpoGeneratesByTransformersWhereNoVllmDoes) {
               IsEmpty());
   EXPECT_THAT(plan("top_p: 0.9\nmin_p: 0.0\ntemperature: 0.7\n").recipe.sampling.value,
               ElementsAre("temperature", "top_p", "min_p"));
-  EXPECT_THAT(plan("temperature: 0.7\n" "use_vllm: true\nvllm_mode: server\n").recipe.sampling.value, IsEmpty());
+  EXPECT_THAT(plan("temperature: 0.7\n"
+                   "use_vllm: true\nvllm_mode: server\n")
+                  .recipe.sampling.value,
+              IsEmpty());
   EXPECT_THAT(features(plan("cache_implementation: static\n")), ElementsAre(HasSubstr("cache_implementation")));
   EXPECT_THAT(features(plan("generation_kwargs: {num_beams: 4}\n")), ElementsAre(HasSubstr("generation_kwargs")));
   EXPECT_THAT(features(plan("use_transformers_continuous_batching: true\n")),

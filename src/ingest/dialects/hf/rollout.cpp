@@ -15,12 +15,12 @@ constexpr std::int64_t usual_completion = 512;
 struct Rollouts {
   std::string_view trainer;
   std::string_view config;
-  double beta;                ///< Where nothing says it,
-  std::int64_t generations;   ///< … and of each prompt.
-  bool always_scored;         ///< By the policy, before a rollout's steps.
+  double beta;               ///< Where nothing says it,
+  std::int64_t generations;  ///< … and of each prompt.
+  bool always_scored;        ///< By the policy, before a rollout's steps.
 };
-constexpr auto all_rollouts = std::to_array<Rollouts>(
-    {{"grpo", "GRPOConfig", 0.0, 8, false}, {"rloo", "RLOOConfig", 0.05, 2, true}});
+constexpr auto all_rollouts =
+    std::to_array<Rollouts>({{"grpo", "GRPOConfig", 0.0, 8, false}, {"rloo", "RLOOConfig", 0.05, 2, true}});
 
 const Rollouts& rollouts_of(const TrainingPlan& plan) {
   const auto* found = std::ranges::find(all_rollouts, plan.recipe.trainer.value, &Rollouts::trainer);
@@ -84,8 +84,7 @@ Setting<bool> scored_before(const Inputs& inputs, const Stack& stack, const Trai
   if (rollouts_of(plan).always_scored) return {true, usual(stack, plan, ", whose policy scores each rollout")};
   const auto corrects = given<bool>(inputs, "vllm_importance_sampling_correction");
   if (plan.recipe.generation.value == Generation::elsewhere && corrects.value.value_or(true))
-    return {true,
-            corrects.value ? corrects.origin : usual(stack, plan, ", which corrects what vLLM samples")};
+    return {true, corrects.value ? corrects.origin : usual(stack, plan, ", which corrects what vLLM samples")};
   const std::int64_t every = saturating_mul(number_of(plan.recipe.rollout_batches, plan),
                                             given<std::int64_t>(inputs, "num_iterations").value.value_or(1));
   const bool steps_between = plan.batch.gradient_accumulation_steps.value % std::max<std::int64_t>(every, 1) != 0;
@@ -115,8 +114,8 @@ Setting<std::vector<std::string>> sampling_of(const Inputs& inputs, const Stack&
 void plan_generation(const Inputs& inputs, const Stack& stack, const Origin& at, Draft& draft) {
   draft.plan.recipe.generation = {Generation::transformers, at};
   draft.plan.recipe.sampling = sampling_of(inputs, stack, draft.plan);
-  for (const std::string_view key : {"cache_implementation", "generation_kwargs", "use_transformers_continuous_batching",
-                                     "use_transformers_paged"}) {
+  for (const std::string_view key : {"cache_implementation", "generation_kwargs",
+                                     "use_transformers_continuous_batching", "use_transformers_paged"}) {
     const auto found = std::ranges::find(inputs, key, &Input::key);
     if (found == inputs.end() || found->value->kind == Node::Kind::null) continue;
     if (found->value->as_boolean() == false) continue;
@@ -136,9 +135,9 @@ void note_generation(const Inputs& inputs, const Stack& stack, Draft& draft) {
 
 /// What `given` cannot read: the values that a key may have are none of its own.
 void check_values(const Inputs& inputs, Draft& draft) {
-  constexpr auto numbers = std::to_array<std::string_view>(
-      {"generation_batch_size", "max_completion_length", "num_generations", "num_generations_eval", "num_iterations",
-       "steps_per_generation"});
+  constexpr auto numbers =
+      std::to_array<std::string_view>({"generation_batch_size", "max_completion_length", "num_generations",
+                                       "num_generations_eval", "num_iterations", "steps_per_generation"});
   constexpr auto flags =
       std::to_array<std::string_view>({"cast_lm_head_to_fp32", "disable_dropout", "log_completions", "sync_ref_model",
                                        "use_vllm", "vllm_importance_sampling_correction"});
@@ -205,9 +204,9 @@ void check_rollouts(const Arguments& /*hf*/, const Inputs& inputs, Draft& draft,
   if (generations < 2) refuse(each.origin, "num_generations: " + config_of(plan) + " wants at least 2");
   const std::int64_t rollout = saturating_mul(a_step, number_of(plan.recipe.rollout_batches, plan));
   if (generations >= 2 && rollout % generations != 0) {
-    refuse(each.value ? each.origin : batch,
-           "num_generations: " + config_of(plan) + " wants a rollout to be a multiple of it: " + std::to_string(rollout) +
-               " rows are none of " + std::to_string(generations));
+    refuse(each.value ? each.origin : batch, "num_generations: " + config_of(plan) +
+                                                 " wants a rollout to be a multiple of it: " + std::to_string(rollout) +
+                                                 " rows are none of " + std::to_string(generations));
   }
   const auto evaluated = given<std::int64_t>(inputs, "num_generations_eval");
   const std::int64_t of_a_prompt = evaluated.value.value_or(generations);
