@@ -124,11 +124,11 @@ Tensor KeyValues::add(const Tensor& states) {
   return held_[next_++].second;
 }
 
-void KeyValues::add_token() {
+void KeyValues::lengthen(std::int64_t tokens) {
   for (auto& [layer, own] : held_) {
     Restore in_layer(torch_.recorder.scope.layer, std::int16_t{layer});
     Dims sizes = own->sizes;
-    ++sizes[2];
+    sizes[2] = sizes[2] + tokens;
     own = torch_.empty(sizes, own->dtype, "aten::cat");
   }
 }

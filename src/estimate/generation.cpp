@@ -9,6 +9,9 @@
 namespace oomplan::estimator {
 namespace {
 
+/// The cache of a long completion grows by several tokens at once, so that a step has as many events as of a short one.
+constexpr std::int64_t most_lengthenings = 64;
+
 using Filter = Tensor (*)(Torch&, const Tensor& scores);
 
 /// RepetitionPenaltyLogitsProcessor: a column more, for tokens that do not count.
@@ -114,7 +117,8 @@ void generate(Stage& stage, Facts facts, std::int64_t rows, std::int64_t complet
   pass(stage, facts, cache, kept);
   if (completion < 2) return;
   facts.past = facts.length + completion - 2;
-  for (std::int64_t past = facts.length; past < facts.past; ++past) cache->add_token();
+  const std::int64_t at_once = divided_up(completion - 2, most_lengthenings);
+  for (std::int64_t left = completion - 2; left > 0; left -= at_once) cache->lengthen(std::min(left, at_once));
   facts.length = 1;
   lengthen(t, rows, facts.past + 1, kept);
   pass(stage, facts, cache, kept);

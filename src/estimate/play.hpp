@@ -36,8 +36,8 @@ class KeyValues {
   Tensor add(const Tensor& states);
   /// Another forward pass begins.
   void begin_pass() { next_ = 0; }
-  /// What a pass over one more token does to it.
-  void add_token();
+  /// What passes over more tokens leave of it: each layer's keys, then its values, are put together anew.
+  void lengthen(std::int64_t tokens);
 
  private:
   Torch& torch_;
