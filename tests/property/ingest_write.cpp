@@ -81,6 +81,7 @@ LoaderPlan trainer_loader(Dice& dice, const TrainingPlan& plan) {
 // Whatever a plan can hold, but for what is never a plan: quantized weights that are trained.
 std::string any_value(const FactRow& row, Dice& dice) {
   if (row.name == "lengths") return dice.one_of<std::string>({"[]", "[7]", "[512, 64, 2048]"});
+  if (row.name == "sampling") return dice.one_of<std::string>({"[]", "[top_p]", "[temperature, min_p]"});
   if (row.name == "lora_layers" || row.name == "pipeline_layers")
     return dice.one_of<std::string>({"[]", "[3]", "[0, 17]"});
   if (!row.choices.empty()) {

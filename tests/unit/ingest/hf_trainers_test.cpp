@@ -114,8 +114,8 @@ TEST(Hf, EvaluationThatKeepsLogitsIsNotPlayed) {
 }
 
 TEST(Hf, TrlsOtherTrainersAreNamed) {
-  EXPECT_THAT(features(plan_from("trainer: rloo\nmodel_name_or_path: a/b\n")),
-              ElementsAre("trainer: TRL RLOO training"));
+  EXPECT_THAT(features(plan_from("trainer: online_dpo\nmodel_name_or_path: a/b\n")),
+              ElementsAre("trainer: TRL online DPO training"));
   EXPECT_THAT(errors_from("trainer: dbo\nmodel_name_or_path: a/b\n"),
               ElementsAre(HasSubstr("c.yaml:1:10: ingest/bad-value: trainer: expected a trainer (sft, dpo, kto")));
 }
@@ -226,6 +226,29 @@ TEST(Hf, GrpoGeneratesByTransformersWhereNoVllmDoes) {
               ElementsAre(HasSubstr("use_transformers_continuous_batching")));
   EXPECT_THAT(features(plan("use_transformers_continuous_batching: false\n")), IsEmpty());
   EXPECT_THAT(errors_from(rollouts + "temperature: warm\n"), testing::Contains(HasSubstr("expected a number")));
+}
+
+TEST(Hf, RlooHasAReferenceAndTwoGenerationsWhereNothingIsSaid) {
+  const std::string rloo = "trainer: rloo\nmodel_name_or_path: a/b\nreward_funcs: [a.b]\nper_device_train_batch_size: 2\n";
+  const auto plan = [&](const std::string& keys) { return plan_with(rloo + keys, {"sequence_length=640"}); };
+  EXPECT_THAT(features(plan("normalize_advantages: true\n")), IsEmpty());
+  EXPECT_EQ(plan("").recipe.kind.value, RecipeKind::grpo);
+  EXPECT_EQ(plan("").recipe.reference.value, Reference::model);
+  EXPECT_EQ(plan("use_peft: true\n").recipe.reference.value, Reference::adapter_off);
+  EXPECT_EQ(plan("beta: 0.0\n").recipe.reference.value, Reference::none);
+  EXPECT_TRUE(plan("").recipe.second_term.value);
+  EXPECT_THAT(errors_from(rloo + "num_generations: 3\n"), testing::Contains(HasSubstr("TRL's RLOOConfig wants a rollout")));
+  EXPECT_THAT(features(plan("delta: 1.0\n")), ElementsAre(HasSubstr("delta")));
+}
+
+// trl/trainer/grpo_config.py: __post_init__
+TEST(Hf, GrpoEvaluatesWholeGroups) {
+  const std::string evaluates = rollouts + "eval_strategy: steps\neval_steps: 10\n";
+  EXPECT_THAT(features(plan_with(evaluates, {"sequence_length=640"})), IsEmpty());
+  EXPECT_THAT(errors_from(evaluates + "per_device_eval_batch_size: 6\n"),
+              testing::Contains(HasSubstr("6 are none of 8")));
+  EXPECT_THAT(errors_from(evaluates + "per_device_eval_batch_size: 6\nnum_generations_eval: 3\n"),
+              testing::Not(testing::Contains(HasSubstr("are none of"))));
 }
 
 TEST(Hf, GrpoGeneratesElsewhereOrNotAtAll) {
