@@ -114,8 +114,8 @@ TEST(Hf, EvaluationThatKeepsLogitsIsNotPlayed) {
 }
 
 TEST(Hf, TrlsOtherTrainersAreNamed) {
-  EXPECT_THAT(features(plan_from("trainer: rloo\nmodel_name_or_path: a/b\n")),
-              ElementsAre("trainer: TRL RLOO training"));
+  EXPECT_EQ(plan_with("trainer: rloo\nmodel_name_or_path: a/b\n", {"sequence_length=512"}).recipe.kind.value,
+            RecipeKind::grpo);
   EXPECT_THAT(errors_from("trainer: dbo\nmodel_name_or_path: a/b\n"),
               ElementsAre(HasSubstr("c.yaml:1:10: ingest/bad-value: trainer: expected a trainer (sft, dpo, kto")));
 }
@@ -216,7 +216,10 @@ TEST(Hf, GrpoGeneratesByTransformersWhereNoVllmDoes) {
               IsEmpty());
   EXPECT_THAT(plan("top_p: 0.9\nmin_p: 0.0\ntemperature: 0.7\n").recipe.sampling.value,
               ElementsAre("temperature", "top_p", "min_p"));
-  EXPECT_THAT(plan("temperature: 0.7\n" "use_vllm: true\nvllm_mode: server\n").recipe.sampling.value, IsEmpty());
+  EXPECT_THAT(plan("temperature: 0.7\n"
+                   "use_vllm: true\nvllm_mode: server\n")
+                  .recipe.sampling.value,
+              IsEmpty());
   EXPECT_THAT(features(plan("cache_implementation: static\n")), ElementsAre(HasSubstr("cache_implementation")));
   EXPECT_THAT(features(plan("generation_kwargs: {num_beams: 4}\n")), ElementsAre(HasSubstr("generation_kwargs")));
   EXPECT_THAT(features(plan("use_transformers_continuous_batching: true\n")),
