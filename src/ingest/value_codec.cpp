@@ -48,7 +48,7 @@ constexpr Codec<std::vector<std::string>> name_list{as::names.expected, read_nam
 
 constexpr std::array<std::string_view, 4> torch_dtypes{"auto", "float32", "bfloat16", "float16"};
 constexpr std::array<std::string_view, 3> quant_types{"", "nf4", "fp4"};
-constexpr std::array<std::string_view, 3> strategies{"bfd", "bfd_split", "wrapped"};
+constexpr std::array<std::string_view, 5> strategies{"bfd", "bfd_split", "wrapped", "bfd-requeue", "ffd"};
 constexpr auto torch_dtype = choice<WeightsDType, torch_dtypes>("one of auto, float32, bfloat16, float16");
 constexpr std::array<std::string_view, 4> quant_storages{"uint8", "bfloat16", "float16", "float32"};
 constexpr auto quant_storage = choice<QuantStorage, quant_storages>("one of uint8, bfloat16, float16, float32");
@@ -112,8 +112,10 @@ constexpr Codec<std::int64_t> pad_multiple{
     [](const Node& node) { return node.text == "auto" ? std::optional(std::int64_t{1}) : read_positive(node); },
     write_integer};
 
-constexpr Codec<std::string> packing_strategy{"one of bfd, bfd_split, wrapped", read_one_of<strategies>, write_text,
-                                              strategies.data(), strategies.size()};
+// Of all versions of TRL; hf/refused.cpp knows which of them has which.
+constexpr Codec<std::string> packing_strategy{
+    "one of bfd, bfd_split, wrapped, before TRL 1.0 bfd-requeue (0.29) or ffd (0.19)", read_one_of<strategies>,
+    write_text, strategies.data(), strategies.size()};
 
 // ---- Of LLaMA-Factory ----------------------------------------------------------------------------------------------
 

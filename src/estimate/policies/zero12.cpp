@@ -12,6 +12,7 @@
 #include "optimizer.hpp"
 #include "policies/mixed_dtype.hpp"
 #include "policies/policies.hpp"
+#include "registered.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -70,6 +71,7 @@ class Zero12 final : public Policy, GradientHook {
     for (Parameter& p : parameters) {
       if (p.trained) group_of(p).members.push_back(&p);
     }
+    if (!mesh_.zero_decay_groups.value) order_as_registered(groups_.front().members);
     if (mesh_.zero_round_robin.value) {
       for (Group& group : groups_) take_turns(group);
     }

@@ -345,6 +345,27 @@ TEST(LlamaFactory, GaLoreAndApolloWantAnOptimizerThatIsNamed) {
   }
 }
 
+// transformers 4.52.4's default is adamw_torch; 4.57.1's is adamw_torch_fused beside torch 2.8 and later.
+TEST(LlamaFactory, GaLoreAndApolloTakeTheDefaultOfAnOlderTransformers) {
+  const auto under = [](const std::string& version) {
+    IngestOptions options;
+    options.versions = {{"llamafactory", version, {}, true}};
+    return options;
+  };
+  const std::string full = sft + "finetuning_type: full\nbf16: true\n";
+  EXPECT_THAT(features(plan_from(full + "use_galore: true\n", under("0.9.3"))), Contains("use_galore: GaLore"));
+  EXPECT_THAT(features(plan_from(full + "use_apollo: true\n", under("0.9.3"))), Contains("use_apollo: APOLLO"));
+  EXPECT_THAT(
+      errors_from(full + "use_galore: true\n", under("0.9.4")),
+      Contains(HasSubstr("ingest/refused: use_galore: llamafactory 0.9.4 stops at transformers 4.57.1's default "
+                         "optimizer; it wants adamw_torch, adamw_bnb_8bit or adafactor")));
+  EXPECT_THAT(errors_from(full + "use_apollo: true\n"),
+              Contains(HasSubstr("llamafactory 0.9.5 stops at transformers 5.6.0's default optimizer; it wants "
+                                 "adamw_torch")));
+  EXPECT_THAT(errors_from(full + "use_galore: true\noptim: lion_8bit\n", under("0.9.3")),
+              Contains(HasSubstr("LLaMA-Factory 0.9.3 to 0.9.5 takes")));
+}
+
 TEST(LlamaFactory, OftHasItsBlocksAndLorasTargets) {
   const std::string oft = sft + "finetuning_type: oft\nlora_target: q_proj\noft_target: v_proj\n";
   const TrainingPlan plan = plan_from(oft + "quantization_bit: 4\nbf16: true\n");

@@ -100,6 +100,15 @@ void note_preference(const Run& run, TrainingPlan& plan) {
   note("precompute_ref_batch_size", run.hf.get<std::int64_t>("precompute_ref_batch_size"));
 }
 
+// Pairs are joined otherwise than SFT's rows, by the versions that still did.
+void note_joined_pairs(const Run& run, TrainingPlan& plan) {
+  const auto joins = run.hf.get<bool>("padding_free");
+  const std::string_view trl = version_in(run.stack, "trl");
+  if (plan.recipe.kind.value != RecipeKind::dpo || !is(joins, true) || !is_older(trl, "0.29")) return;
+  plan.unmodelled.push_back(
+      {"trl " + std::string(trl) + "'s rows without padding", "padding_free", joins.origin.where});
+}
+
 // The rows of a batch, and how long they get. Packed rows of one batch are one row, with a mask that keeps them apart
 // where the attention is not flash attention.
 void plan_length(const Run& run, TrainingPlan& plan) {
@@ -117,9 +126,21 @@ std::int64_t multiple_of(const Run& run) { return run.hf.get<std::int64_t>("pad_
 
 bool is_wrapped(const Hf& hf) { return is(hf.get<std::string>("packing_strategy"), std::string("wrapped")); }
 
-bool is_joined(const Run& run) {
-  return run.packs && (run.hf.on("padding_free") || (run.hf.on("packing") && !is_wrapped(run.hf)));
+// trl 0.29: sft_trainer.py, __init__, whose collator joins packed rows of bfd alone and pads others; from 1.0 on
+// bfd-requeue is another name of bfd_split (sft_config.py).
+bool is_padded(const Run& run) {
+  const bool requeued = is(run.hf.get<std::string>("packing_strategy"), std::string("bfd-requeue"));
+  return requeued && is_older(version_in(run.stack, "trl"), "1.0");
 }
+
+bool is_joined(const Run& run) {
+  const bool packed = run.hf.on("packing") && !is_wrapped(run.hf) && !is_padded(run);
+  return run.packs && (run.hf.on("padding_free") || packed);
+}
+
+// trl up to 0.23.0: DataCollatorForLanguageModeling sends positions under flash attention only, else a mask of ones, in
+// which nothing keeps the samples apart.
+bool are_kept_apart(const Run& run) { return !is_older(version_in(run.stack, "trl"), "0.23.1"); }
 
 bool is_fixed(const Run& run) {
   if (!run.sft) return run.hf.get<std::int64_t>("block_size").value.has_value();
@@ -135,9 +156,11 @@ void plan_padding(const Run& run, TrainingPlan& plan) {
     pack_rows(plan, is(packing, true) ? packing.origin : run.hf.get<bool>("padding_free").origin,
               "per_device_train_batch_size");
     pad_rows(plan, multiple_of(run));
-    mask = {!alone && plan.kernels.attention.value != Attention::flash_attention_2,
-            run.stack.origin("trl", "DataCollatorForLanguageModeling(padding_free=True)")};
-    plan.batch.mask_sent = mask;
+    const bool apart = are_kept_apart(run);
+    const bool flash = plan.kernels.attention.value == Attention::flash_attention_2;
+    const Origin collator = run.stack.origin("trl", "DataCollatorForLanguageModeling(padding_free=True)");
+    mask = {!flash && (apart ? !alone : multiple_of(run) > 1), collator};
+    plan.batch.mask_sent = {mask.value || (!flash && !apart), collator};
     return;
   }
   const std::int64_t row = plan.batch.sequence_length.value;
@@ -335,6 +358,7 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   plan_label_smoothing(run, inputs, plan);
   plan_router_loss(run, plan);
   note_preference(run, plan);
+  note_joined_pairs(run, plan);
   stream_rows(run.hf.get<bool>("streaming"), plan.loader);
   const auto packing = run.hf.get<bool>("packing");
   if (run.sft && is(packing, true)) plan.loader.packed = {true, packing.origin};

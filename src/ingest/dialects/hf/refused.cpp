@@ -4,6 +4,7 @@
 #include <string>
 
 #include "../../evaluation.hpp"
+#include "../../versions.hpp"
 #include "derive.hpp"
 #include "evaluation.hpp"
 #include "oomplan/core/pattern.hpp"
@@ -63,9 +64,43 @@ void check_arguments(const Arguments& hf, const Inputs& inputs, Draft& draft, co
 
 bool is_head(const std::string& target) { return target == "lm_head" || target.ends_with(".lm_head"); }
 
-void check_sft(const Arguments& hf, Draft& draft, const Document& document) {
+/// From a version of TRL on: the values of packing_strategy (trainer/sft_config.py).
+struct Strategies {
+  std::string_view since{};
+  std::string_view expected{};
+  std::array<std::string_view, 3> names{};
+};
+constexpr std::array<Strategies, 4> strategies{{
+    {"0.19", "one of ffd, wrapped", {"ffd", "wrapped"}},
+    {"0.20", "one of bfd, wrapped", {"bfd", "wrapped"}},
+    {"0.29", "one of bfd, bfd-requeue, wrapped", {"bfd", "bfd-requeue", "wrapped"}},
+    {"1.0", "one of bfd, bfd_split, wrapped", {"bfd", "bfd_split", "wrapped"}},
+}};
+
+// What is not packed has no strategy. Versions before 0.19 refuse the key itself.
+void check_strategy(const Arguments& hf, const Inputs& inputs, std::string_view trl, Draft& draft) {
+  const auto& strategy = hf.get<std::string>("packing_strategy");
+  const Input* input = asking(inputs, {"packing_strategy"});
+  if (input == nullptr || !strategy.value || !is(hf.get<bool>("packing"), true)) return;
+  const auto after = std::ranges::find_if(strategies, [&](const Strategies& s) { return is_older(trl, s.since); });
+  if (after == strategies.begin()) return;
+  const Strategies& own = *std::prev(after);
+  if (std::ranges::count(own.names, *strategy.value) > 0) return;
+  if (*strategy.value == "bfd-requeue" && own.since == "1.0") {
+    draft.plan.warnings.push_back(
+        at_key(*input, Severity::warning, "ingest/renamed-key", "bfd-requeue is now called bfd_split; read as that"));
+    return;
+  }
+  draft.errors.push_back(bad_value(*input, std::string(own.expected) + " in trl " + std::string(trl), {}));
+}
+
+// Versions of TRL before 1.0 warn of it where the attention is not flash attention, and run.
+void check_sft(const Arguments& hf, const Inputs& inputs, Draft& draft, const Document& document) {
+  const std::string trl = framework_version(draft.plan, "trl");
+  check_strategy(hf, inputs, trl, draft);
   const bool limited = !is(hf.get<std::int64_t>("max_length"), std::int64_t{0});
-  if (is(hf.get<bool>("padding_free"), true) && !is(hf.get<bool>("packing"), true) && limited) {
+  const bool alone = is(hf.get<bool>("padding_free"), true) && !is(hf.get<bool>("packing"), true);
+  if (alone && limited && !is_older(trl, "1.0")) {
     conflict(draft, hf.get<bool>("padding_free").origin, document,
              "TRL's SFTTrainer refuses padding_free without packing unless max_length is null, since it would not be "
              "enforced");
@@ -119,7 +154,7 @@ void check_refused(const Arguments& hf, const Inputs& inputs, bool sft, Draft& d
     conflict(draft, hf.get<WeightsDType>("dtype").origin, document,
              "dtype: auto cannot be bitsandbytes' compute dtype: with load_in_4bit, name one (bfloat16)");
   }
-  if (sft) check_sft(hf, draft, document);
+  if (sft) check_sft(hf, inputs, draft, document);
   check_targets(hf, draft, document);
   check_start(evaluation_keys(hf), draft, document);
   check_preference(hf, inputs, draft, document);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "../../condition.hpp"
 #include "../../dialect.hpp"
+#include "../../evaluation.hpp"
 #include "../../key_versions.hpp"
 #include "../../loader_facts.hpp"
 #include "../trainer/arguments.hpp"
@@ -286,6 +288,20 @@ void plan_liger(const Arguments& args, TrainingPlan& plan) {
 
 // ---- All of it -----------------------------------------------------------------------------------------------------
 
+// train/trainer_utils.py, 0.9.3 to 0.9.5: _create_galore_optimizer and _create_apollo_optimizer make something of
+// adamw_torch and raise NotImplementedError at adamw_torch_fused, and transformers has the one or the other by default.
+void check_default_optimizer(const Inputs& inputs, Draft& draft) {
+  if (holds("optim?", inputs) || draft.plan.optimizer.name.value == "adamw_foreach") return;
+  for (const std::string_view key : {"use_galore", "use_apollo"}) {
+    const Input* uses = asking(inputs, {key});
+    if (uses == nullptr || !holds(key, inputs)) continue;
+    draft.errors.push_back(at_value(*uses, "ingest/refused",
+                                    uses->key + ": " + stack().name_of("llamafactory") + " stops at " +
+                                        stack().name_of("transformers") + "'s default optimizer; it wants adamw_torch" +
+                                        (key == "use_galore" ? ", adamw_bnb_8bit or adafactor" : "")));
+  }
+}
+
 void check(const Arguments& args, Draft& draft, const Document& document) {
   const auto& targets = draft.plan.adapter.targets;
   if (is_expression(targets.value)) {
@@ -336,6 +352,7 @@ Draft read(const Inputs& inputs, const Document& document) {
   refuse_by_version(key_file("llamafactory"), stack(), readers, inputs, draft);
   plan_evaluation(args, plan.evaluation);
   check(args, draft, document);
+  check_default_optimizer(inputs, draft);
   return draft;
 }
 
