@@ -45,6 +45,32 @@ Result<Architecture> overridden(Document config, const Catalog& catalog, const C
   return out;
 }
 
+bool is_false(const Node* node) { return node != nullptr && node->as_boolean() == false; }
+
+/// What TRL's trainers say themselves, or what changes no allocation.
+bool is_said_by_trainers(std::string_view key) {
+  constexpr std::array<std::string_view, 12> keys{
+      "_from_model_config", "bos_token_id",       "do_sample",   "eos_token_id", "max_length", "max_new_tokens",
+      "pad_token_id",       "repetition_penalty", "temperature", "top_k",        "top_p",      "transformers_version"};
+  return std::ranges::count(keys, key) > 0;
+}
+
+/// transformers' GenerationConfig.from_pretrained: the file beside config.json, or where there is none, config.json.
+Result<std::string> generation_asks(const fs::path& config, const Node& values) {
+  const fs::path own = config.parent_path() / "generation_config.json";
+  std::error_code error;
+  if (!fs::exists(own, error))
+    return is_false(values.find("use_cache")) ? std::string("use_cache: false in config.json") : std::string();
+  const Result<Document> document = read_named_document(own.string());
+  if (!document) return document.errors();
+  for (const Entry& entry : document->root.entries) {
+    const bool usual = entry.key == "use_cache" && entry.value.as_boolean() == true;
+    if (entry.value.kind == Node::Kind::null || usual || is_said_by_trainers(entry.key)) continue;
+    return printable(entry.key) + " in generation_config.json";
+  }
+  return std::string();
+}
+
 Result<Architecture> from_path(const std::string& path, const Catalog& catalog, const ConfigOverrides& overrides) {
   std::error_code error;
   fs::path config = path;
@@ -54,7 +80,12 @@ Result<Architecture> from_path(const std::string& path, const Catalog& catalog, 
   }
   const Result<Document> document = read_named_document(config.string());
   if (!document) return document.errors();
-  return overridden(*document, catalog, overrides);
+  Result<Architecture> out = overridden(*document, catalog, overrides);
+  if (!out) return out;
+  Result<std::string> asks = generation_asks(config, document->root);
+  if (!asks) return asks.errors();
+  out->generation_asks = std::move(*asks);
+  return out;
 }
 
 /// Of a preset's family that is not played its user sees the id, not the preset.

@@ -249,6 +249,13 @@ void check_generation(const TrainingPlan& plan, const Architecture& architecture
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
   if (!architecture.generates) cannot("generation by " + architecture.model_type, plan.recipe.generation.origin);
+  if (!architecture.generation_asks.empty())
+    cannot("generation with " + architecture.generation_asks, plan.recipe.generation.origin);
+  if (plan.kernels.attention.value == Attention::flash_attention_2 && plan.adapter.kind.value != Adapter::none &&
+      loaded_dtype(plan, architecture) == DType::fp32) {
+    cannot("generation by an adapter of a model in fp32, which FlashAttention 2 does not take,",
+           plan.kernels.attention.origin);
+  }
   if (!holds_whole(plan.mesh)) cannot("generation by a model that is spread over GPUs", plan.mesh.sharding.origin);
 }
 

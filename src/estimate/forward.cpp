@@ -115,6 +115,7 @@ void RouterLogits::take(const Tensor& logits, std::int64_t per_token) {
 }
 
 Tensor KeyValues::add(const Tensor& states) {
+  Restore bucket(torch_.recorder.scope.bucket, bucket_.value_or(torch_.recorder.scope.bucket));
   if (next_ == held_.size()) {
     held_.emplace_back(torch_.recorder.scope.layer, torch_.cat({states}, 2));
   } else {
@@ -125,6 +126,7 @@ Tensor KeyValues::add(const Tensor& states) {
 }
 
 void KeyValues::lengthen(std::int64_t tokens) {
+  Restore bucket(torch_.recorder.scope.bucket, bucket_.value_or(torch_.recorder.scope.bucket));
   for (auto& [layer, own] : held_) {
     Restore in_layer(torch_.recorder.scope.layer, std::int16_t{layer});
     Dims sizes = own->sizes;

@@ -113,7 +113,7 @@ void generate(Stage& stage, Facts facts, std::int64_t rows, std::int64_t complet
   if (facts.adapts()) facts.autocast.reset();
   Sampled kept;
   lengthen(t, rows, facts.length, kept);
-  const auto cache = std::make_shared<KeyValues>(t);
+  const auto cache = std::make_shared<KeyValues>(t, Bucket::activations);
   pass(stage, facts, cache, kept);
   if (completion < 2) return;
   facts.past = facts.length + completion - 2;

@@ -28,7 +28,8 @@ inline constexpr std::array<std::string_view, 3> span_names{"full", "sliding", "
 /// A DynamicCache that a forward pass fills, and others after it lengthen.
 class KeyValues {
  public:
-  explicit KeyValues(Torch& torch) : torch_(torch) {}
+  /// `bucket`: what it counts as; none: as what is made beside it.
+  explicit KeyValues(Torch& torch, std::optional<Bucket> bucket = {}) : torch_(torch), bucket_(bucket) {}
   KeyValues(const KeyValues&) = delete;
   KeyValues& operator=(const KeyValues&) = delete;
   ~KeyValues();
@@ -41,6 +42,7 @@ class KeyValues {
 
  private:
   Torch& torch_;
+  std::optional<Bucket> bucket_;
   std::vector<std::pair<std::int16_t, Tensor>> held_{};  ///< By layer, in the order in which they are asked for.
   std::size_t next_ = 0;
 };

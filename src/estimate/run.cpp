@@ -232,11 +232,13 @@ class Steps {
     recipe_.prepare(stage_);
   }
 
-  /// Rollouts of fewer micro-batches than a step has: those after the first meet gradients.
+  /// Where a rollout ends within a step, the next one meets gradients (trl: GRPOTrainer._prepare_inputs).
   bool has_rollouts_within() const {
-    const TrainingPlan& plan = stage_.plan();
-    const std::int64_t batches = plan.recipe.rollout_batches.value;
-    return recipe_.prepare != nullptr && batches > 0 && batches < plan.batch.gradient_accumulation_steps.value;
+    const RecipeFacts& recipe = stage_.plan().recipe;
+    const std::int64_t a_step = stage_.plan().batch.gradient_accumulation_steps.value;
+    const std::int64_t batches = recipe.rollout_batches.value > 0 ? recipe.rollout_batches.value : a_step;
+    const std::int64_t trained = saturating_mul(batches, std::max<std::int64_t>(recipe.rollout_iterations.value, 1));
+    return recipe_.prepare != nullptr && trained % a_step != 0;
   }
 
   bool evaluates() const { return stage_.plan().evaluation.evaluates.value; }

@@ -86,6 +86,7 @@ void plan_supervised(TrainingPlan& plan) {
   plan.recipe.reference_rows = {0, trainer};
   plan.recipe.second_term = {false, trainer};
   plan.recipe.rollout_batches = {0, trainer};
+  plan.recipe.rollout_iterations = {1, trainer};
   plan.recipe.generation = {Generation::elsewhere, trainer};
   plan.recipe.sampling = {{}, trainer};
   plan.recipe.divergence = {Divergence::mixed, trainer};

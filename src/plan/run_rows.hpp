@@ -164,6 +164,8 @@ inline constexpr std::array run_rows{
         {"of `grpo`: the micro-batches that a rollout is split into; 0: `gradient_accumulation_steps`",
          {},
          has_rollouts}),
+    fact<&Plan::recipe, &RecipeFacts::rollout_iterations, as::positive>(
+        "rollout_iterations", {"of `grpo`: how often each rollout is trained on", {}, has_rollouts}),
     fact<&Plan::recipe, &RecipeFacts::generation, as::generation>(
         "generation", {"of `grpo`: what writes the completions: another process (`elsewhere`: a vLLM server), or "
                        "transformers' `generate()` on the GPU that trains",

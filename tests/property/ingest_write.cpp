@@ -179,6 +179,7 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.kernels.unsloth.value = UnslothLayers::none;  // Of Unsloth alone, with its rows and its loss.
   plan.batch.joined.value = 0;
   plan.recipe.token_metrics.value = TokenMetrics::none;
+  plan.recipe.rollout_iterations.value = 1;
   plan.recipe.generation.value = Generation::elsewhere;
   plan.recipe.sampling.value.clear();
   plan.optimizer.fp32_embedding_state.value = true;

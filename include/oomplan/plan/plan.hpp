@@ -219,6 +219,7 @@ struct RecipeFacts {
   Setting<bool> second_term{};  ///< Of reference_free: the chosen rows' cross entropy. Of kto: the KL divergence. Of
                                 ///< grpo: the policy scores a rollout before its steps.
   Setting<std::int64_t> rollout_batches{};       ///< Micro-batches of a rollout; 0: as many as are accumulated.
+  Setting<std::int64_t> rollout_iterations{};    ///< How often each is trained on.
   Setting<Generation> generation{};              ///< Of grpo.
   Setting<std::vector<std::string>> sampling{};  ///< Of sampling_names; by generate() alone.
   Setting<Divergence> divergence{};              ///< Of distillation.

@@ -13,7 +13,7 @@ Tensor repeat_kv(Torch& t, const Tensor& x, std::int64_t times) {
 
 namespace {
 
-/// Of batch × heads × length × width: a token's heads below another's.
+/// Of batch × heads × length × width: (batch · length) × heads × width.
 Tensor token_rows(Torch& t, const Tensor& x) { return t.reshape(t.transpose(x, 1, 2), {-1, x->sizes[1], x->sizes[3]}); }
 
 /// _index_first_axis: a copy of the real tokens' rows. Every token counts as real: the longest batch that can come.

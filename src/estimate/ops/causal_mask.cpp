@@ -16,7 +16,7 @@ class CausalMask final : public Module {
         boolean_(a.flag("boolean", false)),
         unused_(a.flag("unused", false)) {
     if (b.facts.generates && window_ != 0 && b.facts.length >= window_)
-      a.unmodelled("generation of rows that are longer than a window of attention");
+      a.unmodelled("generated rows as long as a window of attention or longer");
     const std::int64_t kept = a.integer("buffer", 0);  // A mask of all positions that the model has and does not read.
     if (kept == 0) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);

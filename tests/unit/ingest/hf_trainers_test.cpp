@@ -214,6 +214,8 @@ TEST(Hf, GrpoGeneratesByTransformersWhereNoVllmDoes) {
   EXPECT_THAT(plan("").recipe.sampling.value, IsEmpty());
   EXPECT_THAT(plan("temperature: 1.0\ntop_k: 0\ntop_p: 1\nmin_p: null\nrepetition_penalty: 1\n").recipe.sampling.value,
               IsEmpty());
+  EXPECT_THAT(plan("top_k: null\n").recipe.sampling.value, ElementsAre("top_k"));  // 50, as GenerationConfig has it.
+  EXPECT_EQ(plan("num_iterations: 3\n").recipe.rollout_iterations.value, 3);
   EXPECT_THAT(plan("top_p: 0.9\nmin_p: 0.0\ntemperature: 0.7\n").recipe.sampling.value,
               ElementsAre("temperature", "top_p", "min_p"));
   EXPECT_THAT(plan("temperature: 0.7\n"
@@ -226,10 +228,13 @@ TEST(Hf, GrpoGeneratesByTransformersWhereNoVllmDoes) {
               ElementsAre(HasSubstr("use_transformers_continuous_batching")));
   EXPECT_THAT(features(plan("use_transformers_continuous_batching: false\n")), IsEmpty());
   EXPECT_THAT(errors_from(rollouts + "temperature: warm\n"), testing::Contains(HasSubstr("expected a number")));
+  for (const std::string key : {"temperature: 0", "repetition_penalty: 0", "top_k: -1", "top_p: 1.5", "min_p: 2"})
+    EXPECT_THAT(errors_from(rollouts + key + "\n"), testing::Contains(HasSubstr("expected a"))) << key;
 }
 
 TEST(Hf, RlooHasAReferenceAndTwoGenerationsWhereNothingIsSaid) {
-  const std::string rloo = "trainer: rloo\nmodel_name_or_path: a/b\nreward_funcs: [a.b]\nper_device_train_batch_size: 2\n";
+  const std::string rloo =
+      "trainer: rloo\nmodel_name_or_path: a/b\nreward_funcs: [a.b]\nper_device_train_batch_size: 2\n";
   const auto plan = [&](const std::string& keys) { return plan_with(rloo + keys, {"sequence_length=640"}); };
   EXPECT_THAT(features(plan("normalize_advantages: true\n")), IsEmpty());
   EXPECT_EQ(plan("").recipe.kind.value, RecipeKind::grpo);
@@ -237,7 +242,8 @@ TEST(Hf, RlooHasAReferenceAndTwoGenerationsWhereNothingIsSaid) {
   EXPECT_EQ(plan("use_peft: true\n").recipe.reference.value, Reference::adapter_off);
   EXPECT_EQ(plan("beta: 0.0\n").recipe.reference.value, Reference::none);
   EXPECT_TRUE(plan("").recipe.second_term.value);
-  EXPECT_THAT(errors_from(rloo + "num_generations: 3\n"), testing::Contains(HasSubstr("TRL's RLOOConfig wants a rollout")));
+  EXPECT_THAT(errors_from(rloo + "num_generations: 3\n"),
+              testing::Contains(HasSubstr("TRL's RLOOConfig wants a rollout")));
   EXPECT_THAT(features(plan("delta: 1.0\n")), ElementsAre(HasSubstr("delta")));
 }
 

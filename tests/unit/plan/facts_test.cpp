@@ -273,6 +273,7 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
                                            "clips",
                                            "image_token_types",
                                            "rollout_batches",
+                                           "rollout_iterations",
                                            "generation",
                                            "sampling",
                                            "joined_rows",

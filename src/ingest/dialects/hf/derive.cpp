@@ -274,8 +274,7 @@ void check_facts(bool sft, Draft& draft, const Document& document) {
   }
   if (plan.batch.sequence_length.value > 0) return;
   if (plan.recipe.kind.value == RecipeKind::grpo) {
-    return miss(draft, document, "sequence_length", {},
-                "no key says how long prompts are, which rows begin with",
+    return miss(draft, document, "sequence_length", {}, "no key says how long prompts are, which rows begin with",
                 "--set sequence_length=…, the longest prompt and max_completion_length together");
   }
   const std::string_view why = sft ? "max_length is null, so rows are as long as the data"

@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <array>
+#include <cassert>
+#include <limits>
 #include <span>
 #include <type_traits>
 
+#include "../../versions.hpp"
 #include "derive.hpp"
 #include "oomplan/core/text.hpp"
 
@@ -24,7 +27,8 @@ constexpr auto all_rollouts =
 
 const Rollouts& rollouts_of(const TrainingPlan& plan) {
   const auto* found = std::ranges::find(all_rollouts, plan.recipe.trainer.value, &Rollouts::trainer);
-  return found == all_rollouts.end() ? all_rollouts.front() : *found;
+  assert(found != all_rollouts.end());
+  return *found;
 }
 
 /// "TRL's GRPOConfig".
@@ -85,19 +89,20 @@ Setting<bool> scored_before(const Inputs& inputs, const Stack& stack, const Trai
   const auto corrects = given<bool>(inputs, "vllm_importance_sampling_correction");
   if (plan.recipe.generation.value == Generation::elsewhere && corrects.value.value_or(true))
     return {true, corrects.value ? corrects.origin : usual(stack, plan, ", which corrects what vLLM samples")};
-  const std::int64_t every = saturating_mul(number_of(plan.recipe.rollout_batches, plan),
-                                            given<std::int64_t>(inputs, "num_iterations").value.value_or(1));
+  const std::int64_t every =
+      saturating_mul(number_of(plan.recipe.rollout_batches, plan), plan.recipe.rollout_iterations.value);
   const bool steps_between = plan.batch.gradient_accumulation_steps.value % std::max<std::int64_t>(every, 1) != 0;
   return {steps_between, corrects.value ? corrects.origin : usual(stack, plan, ", by the steps of a rollout")};
 }
 
-/// Numbers at which nothing is done to the scores.
+/// Numbers at which nothing is done to the scores. Where nothing is said, top_k is 50 by GenerationConfig.
 bool does_nothing(const Input& input) {
   constexpr auto neutral = std::to_array<std::pair<std::string_view, double>>(
       {{"repetition_penalty", 1.0}, {"temperature", 1.0}, {"top_k", 0.0}, {"top_p", 1.0}});
   const auto found = std::ranges::find(neutral, input.key, &std::pair<std::string_view, double>::first);
   const auto said = input.value->as_number();
-  return input.value->kind == Node::Kind::null || (found != neutral.end() && said && *said == found->second);
+  if (input.value->kind == Node::Kind::null) return input.key != "top_k";
+  return found != neutral.end() && said && *said == found->second;
 }
 
 Setting<std::vector<std::string>> sampling_of(const Inputs& inputs, const Stack& stack, const TrainingPlan& plan) {
@@ -111,7 +116,8 @@ Setting<std::vector<std::string>> sampling_of(const Inputs& inputs, const Stack&
   return out;
 }
 
-void plan_generation(const Inputs& inputs, const Stack& stack, const Origin& at, Draft& draft) {
+void plan_generation(const Inputs& inputs, const Stack& stack, const Arg<bool>& vllm, Draft& draft) {
+  const Origin at = vllm.value ? vllm.origin : usual(stack, draft.plan, ", by transformers' generate()");
   draft.plan.recipe.generation = {Generation::transformers, at};
   draft.plan.recipe.sampling = sampling_of(inputs, stack, draft.plan);
   for (const std::string_view key : {"cache_implementation", "generation_kwargs",
@@ -121,16 +127,42 @@ void plan_generation(const Inputs& inputs, const Stack& stack, const Origin& at,
     if (found->value->as_boolean() == false) continue;
     gap("generation in another way", key, origin_of(*found), draft);
   }
+  const std::string version = framework_version(draft.plan, "transformers");
+  const bool measured = !is_older(version, "5.23") && is_older(version, "5.24");
+  if (!measured) gap("generate() of transformers " + version, "trainer", draft.plan.recipe.trainer.origin, draft);
 }
 
 void note_generation(const Inputs& inputs, const Stack& stack, Draft& draft) {
   const auto vllm = given<bool>(inputs, "use_vllm");
   const auto mode = given<std::string>(inputs, "vllm_mode");
-  if (!vllm.value.value_or(false))
-    return plan_generation(inputs, stack, vllm.value ? vllm.origin : draft.plan.recipe.trainer.origin, draft);
+  if (!vllm.value.value_or(false)) return plan_generation(inputs, stack, vllm, draft);
   if (mode.value.value_or("colocate") == "server") return;
   gap("vLLM on the GPU that trains", mode.value ? "vllm_mode" : "use_vllm", at_key(inputs, "vllm_mode", vllm.origin),
       draft);
+}
+
+/// What transformers' processors of scores take (generation/logits_process.py).
+struct Range {
+  std::string_view key;
+  double least;
+  bool above;  ///< And not the least itself.
+  double most;
+  std::string_view expected;
+};
+constexpr double any_more = std::numeric_limits<double>::max();
+constexpr auto ranges = std::to_array<Range>({{"temperature", 0, true, any_more, "a number above 0"},
+                                              {"repetition_penalty", 0, true, any_more, "a number above 0"},
+                                              {"top_k", 0, false, any_more, "an integer, 0 or more"},
+                                              {"top_p", 0, false, 1, "a number from 0 to 1"},
+                                              {"min_p", 0, false, 1, "a number from 0 to 1"}});
+
+/// The range that the input's number is not in; null: none.
+const Range* range_left(const Input& input) {
+  const auto* range = std::ranges::find(ranges, input.key, &Range::key);
+  const auto said = input.value->as_number();
+  if (range == ranges.end() || !said) return nullptr;
+  const bool inside = *said <= range->most && (range->above ? *said > range->least : *said >= range->least);
+  return inside ? nullptr : range;
 }
 
 /// What `given` cannot read: the values that a key may have are none of its own.
@@ -155,6 +187,7 @@ void check_values(const Inputs& inputs, Draft& draft) {
     }
     const bool measure = input.key == "beta" || std::ranges::count(sampling_names, input.key) > 0;
     if (measure && !find_codec("number")->read(*input.value)) refuse(input, "a number", {});
+    if (const Range* range = range_left(input); range != nullptr) refuse(input, range->expected, {});
     if (input.key == "vllm_importance_sampling_mode" && std::ranges::count(modes, input.value->text) == 0)
       refuse(input, "one of sequence_mask, sequence_truncate, token_mask, token_truncate", modes);
   }
@@ -171,6 +204,9 @@ void plan_rollouts(const Inputs& inputs, const Stack& stack, Draft& draft) {
   plan.batch.padding_mask = {true, assumed("prompts and completions differ in length and are padded")};
   plan.recipe.reference = reference_of(inputs, stack, plan);
   plan.recipe.rollout_batches = batches_of(inputs, stack, plan);
+  const auto iterations = given<std::int64_t>(inputs, "num_iterations");
+  plan.recipe.rollout_iterations = {iterations.value.value_or(1),
+                                    iterations.value ? iterations.origin : usual(stack, plan)};
   note_generation(inputs, stack, draft);
   plan.recipe.second_term = scored_before(inputs, stack, plan);
   if (const auto multiple = given<std::int64_t>(inputs, "pad_to_multiple_of"); multiple.value.value_or(1) > 1)

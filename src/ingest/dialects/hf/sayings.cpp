@@ -56,11 +56,6 @@ constexpr auto table = std::to_array<Saying>({
      [](const TrainingPlan& p) {
        return flag_where(has_reference(p), p.recipe.reference.value == Reference::precomputed);
      }},
-    {"rollout_batches", "steps_per_generation",
-     [](const TrainingPlan& p) -> Said {
-       if (p.recipe.rollout_batches.value == 0) return {};
-       return write_integer(p.recipe.rollout_batches.value);
-     }},
     {"second_term", "cpo_alpha",
      [](const TrainingPlan& p) -> Said {
        if (!is_reference_free(p) || p.recipe.second_term.value) return {};
