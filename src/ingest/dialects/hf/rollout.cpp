@@ -209,6 +209,8 @@ void plan_rollouts(const Inputs& inputs, const Stack& stack, Draft& draft) {
                                     iterations.value ? iterations.origin : usual(stack, plan)};
   note_generation(inputs, stack, draft);
   plan.recipe.second_term = scored_before(inputs, stack, plan);
+  if (const auto rewards = given<std::string>(inputs, "reward_model_name_or_path"); rewards.value)
+    gap("a model of rewards on the GPU", "reward_model_name_or_path", rewards.origin, draft);
   if (const auto multiple = given<std::int64_t>(inputs, "pad_to_multiple_of"); multiple.value.value_or(1) > 1)
     gap("prompts and completions padded to a multiple", "pad_to_multiple_of", multiple.origin, draft);
 }
