@@ -56,19 +56,18 @@ bool is_said_by_trainers(std::string_view key) {
 }
 
 /// transformers' GenerationConfig.from_pretrained: the file beside config.json, or where there is none, config.json.
-Result<std::string> generation_asks(const fs::path& config, const Node& values) {
+std::string generation_asks(const fs::path& config, const Node& values) {
   const fs::path own = config.parent_path() / "generation_config.json";
   std::error_code error;
-  if (!fs::exists(own, error))
-    return is_false(values.find("use_cache")) ? std::string("use_cache: false in config.json") : std::string();
+  if (!fs::exists(own, error)) return is_false(values.find("use_cache")) ? "use_cache: false in config.json" : "";
   const Result<Document> document = read_named_document(own.string());
-  if (!document) return document.errors();
+  if (!document || !document->root.is_mapping()) return "a generation_config.json that cannot be read";
   for (const Entry& entry : document->root.entries) {
     const bool usual = entry.key == "use_cache" && entry.value.as_boolean() == true;
     if (entry.value.kind == Node::Kind::null || usual || is_said_by_trainers(entry.key)) continue;
     return printable(entry.key) + " in generation_config.json";
   }
-  return std::string();
+  return "";
 }
 
 Result<Architecture> from_path(const std::string& path, const Catalog& catalog, const ConfigOverrides& overrides) {
@@ -82,9 +81,7 @@ Result<Architecture> from_path(const std::string& path, const Catalog& catalog, 
   if (!document) return document.errors();
   Result<Architecture> out = overridden(*document, catalog, overrides);
   if (!out) return out;
-  Result<std::string> asks = generation_asks(config, document->root);
-  if (!asks) return asks.errors();
-  out->generation_asks = std::move(*asks);
+  out->generation_asks = generation_asks(config, document->root);
   return out;
 }
 
