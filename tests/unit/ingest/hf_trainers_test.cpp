@@ -277,6 +277,8 @@ TEST(Hf, GrpoRefusesRolloutsOfBrokenGroups) {
   EXPECT_THAT(error("generation_batch_size: 12\n"), testing::Contains(HasSubstr("multiple of the batches")));
   EXPECT_THAT(error("generation_batch_size: 8\nsteps_per_generation: 1\n"),
               testing::Contains(HasSubstr("refuses it beside steps_per_generation")));
+  EXPECT_THAT(errors_from("trainer: grpo\nmodel_name_or_path: a/b\nreward_funcs: [a.b, a/c]\n"),
+              testing::Contains(HasSubstr("reward_model_name_or_path")));
   EXPECT_THAT(error("auto_find_batch_size: true\n"), testing::Contains(HasSubstr("a rollout has whole groups")));
   EXPECT_THAT(error("log_completions_hub_repo: a/b\n"), testing::Contains(HasSubstr("wants log_completions")));
   EXPECT_THAT(error("vllm_importance_sampling_mode: most\n"), testing::Contains(HasSubstr("sequence_mask")));

@@ -5,6 +5,7 @@
 #include <span>
 #include <type_traits>
 
+#include "../../condition.hpp"
 #include "../../versions.hpp"
 #include "derive.hpp"
 #include "oomplan/core/text.hpp"
@@ -226,6 +227,14 @@ void check_rollouts(const Arguments& /*hf*/, const Inputs& inputs, Draft& draft,
   for (const Input& input : inputs) {
     if (input.key != "max_length" && input.key != "max_prompt_length") continue;
     refuse(origin_of(input), input.key + ": " + config_of(plan) + " has no such argument");
+  }
+  if (const Node* rewards = find_value(inputs, "reward_funcs"); rewards != nullptr) {
+    const auto is_hub_id = [](const std::string& text) { return text.find('/') != std::string::npos; };
+    if (is_hub_id(rewards->text) || std::ranges::any_of(rewards->items, is_hub_id, &Node::text)) {
+      refuse(at_key(inputs, "reward_funcs", batch),
+             "reward_funcs: TRL's script imports each by its name in Python; a model of rewards is "
+             "reward_model_name_or_path");
+    }
   }
   if (steps.value && rows.value) {
     refuse(rows.origin, "generation_batch_size: " + config_of(plan) + " refuses it beside steps_per_generation");
