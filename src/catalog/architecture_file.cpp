@@ -13,6 +13,7 @@
 #include "language.hpp"
 #include "oomplan/core/dtype.hpp"
 #include "oomplan/core/text.hpp"
+#include "quantized_checkpoint.hpp"
 #include "segments.hpp"
 
 namespace oomplan::catalog {
@@ -147,12 +148,17 @@ std::string quantized_by(const Document& config) {
 
 constexpr std::string_view can_be_unpacked = "mxfp4";
 
-/// Features that change memory and that no op plays: weights quantised in the checkpoint, and those that the
-/// architecture file names under `not_played` by the key that switches them on.
-std::vector<std::string> not_played(const Document& config, Fields& fields) {
+std::optional<QuantizedCheckpoint> quantized_checkpoint(const Document& config) {
+  return quantized_by(config) == "bitsandbytes" ? by_bitsandbytes(*config.root.find("quantization_config"))
+                                                : std::nullopt;
+}
+
+/// Features that change memory and that no op plays: weights quantised in the checkpoint in a way that nothing reads,
+/// and those that the architecture file names under `not_played` by the key that switches them on.
+std::vector<std::string> not_played(const Document& config, bool is_read, Fields& fields) {
   std::vector<std::string> out;
   const std::string method = quantized_by(config);
-  if (!method.empty() && method != can_be_unpacked)
+  if (!method.empty() && method != can_be_unpacked && !is_read)
     out.push_back("weights quantized in the checkpoint" + (method == "unnamed" ? "" : " (" + method + ")"));
   const Node* features = fields.find("not_played");
   for (std::size_t i = 0; features != nullptr && i < features->entries.size(); ++i) {
@@ -345,7 +351,8 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   if (dtype != nullptr && !out.unseen_dtype) out.checkpoint_dtype = checkpoint_dtype(config, *dtype, errors);
   if (quantized_by(config) == can_be_unpacked) out.packed = can_be_unpacked;
   out.unseen_dtype = out.unseen_dtype || (!out.packed.empty() && !out.names_dtype);
-  out.not_played = not_played(config, fields);
+  out.quantized = quantized_checkpoint(config);
+  out.not_played = not_played(config, out.quantized.has_value(), fields);
   out.router_logits = declares(fields, "output_router_logits");
   if (fields.find("block_class") != nullptr) out.block_class = fields.text("block_class");
   if (fields.find("no_sdpa") != nullptr) out.no_sdpa = fields.text("no_sdpa");

@@ -227,6 +227,7 @@ Architecture of_whole(Architecture language, const Architecture& out) {
   language.checkpoint_dtype = out.checkpoint_dtype;
   language.names_dtype = out.names_dtype;
   language.unseen_dtype = out.unseen_dtype;
+  language.quantized = out.quantized;
   language.not_played.insert(language.not_played.end(), out.not_played.begin(), out.not_played.end());
   language.liger = {};
   language.cut_cross_entropy = false;

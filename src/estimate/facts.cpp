@@ -168,6 +168,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.weights = loaded_dtype(plan, architecture);
   f.quantized = plan.quantization.kind.value != Quantization::none;
   f.int8 = plan.quantization.kind.value == Quantization::int8;
+  f.quantized_before = f.quantized && architecture.quantized.has_value();
   f.kbit_upcast = f.quantized && plan.quantization.kbit_upcast.value;
   if (plan.precision.autocast.value != Autocast::none) {
     f.autocast = plan.precision.autocast.value == Autocast::bf16 ? DType::bf16 : DType::fp16;

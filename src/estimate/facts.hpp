@@ -96,13 +96,14 @@ struct Facts {
   bool lora_mlp_kernel = false;
   bool quantized = false;
   std::vector<Unquantized> unquantized{};
-  bool int8 = false;            ///< By LLM.int8(), else in 4 bits.
-  bool bitsandbytes = true;     ///< Whether its Linear4bit holds them, or another subclass of torch.nn.Linear.
-  std::int64_t fake_group = 0;  ///< Linear layers fake their quantization (modules/fake_quantize.hpp); 0: none does.
-  bool own_dora = false;        ///< DoRA by torchtune's DoRALinear, not by peft.
-  bool own_lora = false;        ///< LoRA by litgpt's LoRALinear, not by peft.
-  bool torchao = false;         ///< Or a torch.nn.Linear with torchao's NF4Tensor for a weight.
-  bool lightning = false;       ///< Or Lightning's subclass of Linear4bit, which the head is one of too.
+  bool int8 = false;              ///< By LLM.int8(), else in 4 bits.
+  bool quantized_before = false;  ///< In the checkpoint, so that no weight is loaded in 16 bits first.
+  bool bitsandbytes = true;       ///< Whether its Linear4bit holds them, or another subclass of torch.nn.Linear.
+  std::int64_t fake_group = 0;    ///< Linear layers fake their quantization (modules/fake_quantize.hpp); 0: none does.
+  bool own_dora = false;          ///< DoRA by torchtune's DoRALinear, not by peft.
+  bool own_lora = false;          ///< LoRA by litgpt's LoRALinear, not by peft.
+  bool torchao = false;           ///< Or a torch.nn.Linear with torchao's NF4Tensor for a weight.
+  bool lightning = false;         ///< Or Lightning's subclass of Linear4bit, which the head is one of too.
   bool double_quantized = false;
   bool gemm_4bit = false;            ///< bitsandbytes multiplies by 4 bits in one op, as from 0.50 on.
   bool unpacks = false;              ///< Experts' parameters are made whole on the device as they are loaded.

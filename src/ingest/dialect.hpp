@@ -73,6 +73,9 @@ struct Dialect {
   const OwnFsdp* fsdp = nullptr;      ///< How its fsdp and fsdp_config are read; none: they are not played.
   /// What its framework changes of the plan by the model that it loads, or why it refuses that; none: nothing.
   std::optional<Diagnostic> (*adapt_to_model)(TrainingPlan& plan, const Architecture& model) = nullptr;
+  /// What follows for its trainers from a model that the checkpoint has quantized, or why it refuses that; the plan has
+  /// the checkpoint's quantization by then, `asked` being the config's own. None: such models are not played.
+  std::optional<Diagnostic> (*take_quantized)(TrainingPlan& plan, Quantization asked) = nullptr;
   const ScriptForm* of_script = nullptr;  ///< Its configs are scripts; none: they are files.
   /// What follows from how many ranks there are, once that is known; none: nothing that other dialects do not have too.
   void (*spread)(const Inputs& inputs, const Document& document, Draft& draft) = nullptr;

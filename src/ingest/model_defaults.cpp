@@ -9,6 +9,7 @@
 #include "oomplan/catalog/older_code.hpp"
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/ingest/ingest.hpp"
+#include "quantized_checkpoint.hpp"
 #include "stack.hpp"
 #include "versions.hpp"
 #include "vocabulary.hpp"
@@ -226,6 +227,7 @@ void resolve_zero(TrainingPlan& plan, const Architecture& model) {
 
 Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& model) {
   if (Diagnostics errors = check_sdpa(plan, model, plan.kernels.attention); !errors.empty()) return errors;
+  if (std::optional<Diagnostic> refused = ingestion::take_quantized_checkpoint(plan, model)) return *std::move(refused);
   add_router_loss(plan, model);
   check_router_loss(plan, model);
   check_scans(plan, model);

@@ -98,6 +98,17 @@ struct LigerParts {
 };
 
 /// The segments of the body one after the other, then tail: what the model is but for its head.
+/// Linear layers that bitsandbytes quantized before the checkpoint was saved, as its config.json says.
+struct QuantizedCheckpoint {
+  bool seen = true;         ///< Whether more than the method is known; else what follows is not.
+  int bits = 4;             ///< 4 or 8.
+  std::string kind{"nf4"};  ///< Of 4 bits: "nf4" or "fp4".
+  bool nested = false;      ///< The scales are quantized too.
+  DType compute = DType::fp32;
+  std::string storage{"uint8"};
+  std::optional<std::vector<std::string>> skipped{};  ///< Modules that were left as they are; nothing: the head.
+};
+
 struct Architecture {
   std::string name{};        ///< The file in models/architectures.
   std::string model_type{};  ///< As in config.json.
@@ -107,8 +118,9 @@ struct Architecture {
   DType checkpoint_dtype = DType::fp32;  ///< config.json's dtype / torch_dtype.
   bool names_dtype = true;               ///< Whether config.json says so; else fp32 is what transformers takes.
   bool unseen_dtype = false;             ///< Nobody saw what config.json says.
-  std::string packed{};                  ///< What its weights are packed in that a loader can make whole ("mxfp4").
-  std::int64_t layers = 0;               ///< Of all segments.
+  std::optional<QuantizedCheckpoint> quantized{};
+  std::string packed{};     ///< What its weights are packed in that a loader can make whole ("mxfp4").
+  std::int64_t layers = 0;  ///< Of all segments.
   bool tied_embeddings = false;
   std::int64_t max_positions = 0;  ///< Longest sequence that the position embedding can address; 0: no limit.
   std::int64_t parameters = 0;     ///< The exact count that the preset states; 0: none stated.

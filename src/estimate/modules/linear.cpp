@@ -164,7 +164,8 @@ void Linear::quantize(Builder& builder, const std::string& name, std::int64_t in
   const std::int64_t elements = saturating_mul(in, out);
   builder.loads(name + ".weight", divided_up(elements, 2));
   const DType loaded = builder.facts.lightning ? DType::fp16 : builder.facts.weights;
-  const Tensor weight = builder.facts.bitsandbytes ? t.empty({in, out}, loaded, "aten::_to_copy") : Tensor();
+  const bool made_here = builder.facts.bitsandbytes && !builder.facts.quantized_before;
+  const Tensor weight = made_here ? t.empty({in, out}, loaded, "aten::_to_copy") : Tensor();
   const Tensor turned = weight && kind_ == LinearKind::conv1d ? t.empty({out, in}, loaded, "aten::clone") : Tensor();
   absmax_blocks_ = store_four_bits(builder, elements);
   builder.count(elements, false);

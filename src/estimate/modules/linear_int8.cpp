@@ -41,8 +41,9 @@ void Linear::quantize_to_int8(Builder& builder, const std::string& name) {
   int8_ = true;
   const std::int64_t elements = saturating_mul(in_, out_);
   builder.loads(name + ".weight", elements);
-  const Tensor loaded = t.empty({out_, in_}, builder.facts.weights, "aten::_to_copy");
-  const Tensor half = t.empty({out_, in_}, DType::fp16, "aten::_to_copy");
+  const bool made_here = !builder.facts.quantized_before;
+  const Tensor loaded = made_here ? t.empty({out_, in_}, builder.facts.weights, "aten::_to_copy") : Tensor();
+  const Tensor half = made_here ? t.empty({out_, in_}, DType::fp16, "aten::_to_copy") : Tensor();
   builder.quantized_storage({out_}, DType::fp32);
   builder.quantized_storage({out_, in_}, DType::int8);
   builder.count(elements, false);

@@ -414,7 +414,8 @@ const Dialect axolotl{.name = "axolotl",
                       .sayings = ingestion::axolotl::sayings(),
                       .sets_mixed_precision = true,  // utils/trainer.py: prepare_optim_env
                       .fsdp = &ingestion::axolotl::fsdp,
-                      .adapt_to_model = ingestion::axolotl::adapt_to_model};
+                      .adapt_to_model = ingestion::axolotl::adapt_to_model,
+                      .take_quantized = ingestion::axolotl::take_quantized};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

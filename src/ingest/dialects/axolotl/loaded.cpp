@@ -246,6 +246,17 @@ void leave_unquantized_parts(TrainingPlan& plan, const Architecture& model) {
 
 }  // namespace
 
+// axolotl 0.18.0, loaders/model.py: _set_quantization_config hands the checkpoint's config on, but what it prepares of
+// a quantized model goes by its own keys.
+std::optional<Diagnostic> take_quantized(TrainingPlan& plan, Quantization asked) {
+  const bool in_8_bits = plan.quantization.kind.value == Quantization::int8;
+  if (asked != Quantization::none && (asked == Quantization::int8) == in_8_bits) return std::nullopt;
+  plan.unmodelled.push_back({std::string("a checkpoint quantized in ") + (in_8_bits ? "8" : "4") + " bits without " +
+                                 (in_8_bits ? "load_in_8bit" : "adapter: qlora"),
+                             "base_model", plan.model.name.origin.where});
+  return std::nullopt;
+}
+
 std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model) {
   leave_packed_scans(plan, model);
   leave_unquantized_parts(plan, model);

@@ -208,6 +208,10 @@ DType compute_dtype(WeightsDType dtype) {
   return dtype == WeightsDType::bf16 ? DType::bf16 : dtype == WeightsDType::fp16 ? DType::fp16 : DType::fp32;
 }
 
+constexpr std::string_view raises =
+    "decides whether prepare_model_for_kbit_training raises quantized models' other weights to fp32";
+constexpr std::string_view raises_hint = "--set plan.kbit_upcast=true or --set plan.kbit_upcast=false";
+
 // What a script around a plain Trainer makes of TRL's keys for adapters is its own affair; of what TRL's scripts would
 // do, only the user knows whether it does the same.
 void check_own_script(const Hf& hf, Draft& draft, const Document& document) {
@@ -218,9 +222,7 @@ void check_own_script(const Hf& hf, Draft& draft, const Document& document) {
          "add lora_r: … or --set plan.lora_rank=…");
   }
   if (!hf.on("load_in_4bit") && !hf.on("load_in_8bit")) return;
-  miss(draft, document, "kbit_upcast", {},
-       whose + "decides whether prepare_model_for_kbit_training raises quantized models' other weights to fp32",
-       "--set plan.kbit_upcast=true or --set plan.kbit_upcast=false");
+  miss(draft, document, "kbit_upcast", {}, whose + std::string(raises), std::string(raises_hint));
 }
 
 // trl 1.16: trainer/utils.py get_quantization_config asks for 4 bits first.
@@ -236,22 +238,25 @@ void plan_quantization(const Hf& hf, Setting<Quantization>& quantization) {
 
 // trl 0.15 to 0.28 calls peft's prepare_model_for_kbit_training, and in bf16 brings embeddings and head back:
 // SFTTrainer up to 0.25, DPOTrainer in all of them. After that adapters are cast to bf16, and nothing else.
-void plan_quantized_adapter(const Run& run, TrainingPlan& plan) {
-  const bool casts = run.packs && !is_older(version_in(run.stack, "trl"), "0.26");
+void plan_quantized_adapter(TrainingPlan& plan) {
+  const std::string trl(version_behind("trl", plan.framework));
+  const bool packs = plan.recipe.trainer.value == "sft";
+  const auto by = [&](std::string_view where) {
+    return Origin{.kind = Origin::Kind::framework_default, .source = "trl " + trl + ": " + std::string(where)};
+  };
   auto& upcast = plan.quantization.kbit_upcast;
-  if (casts) upcast = {false, run.stack.origin("trl", "SFTTrainer")};
+  if (packs && !is_older(trl, "0.26")) upcast = {false, by("SFTTrainer")};
   if (!upcast.value) {
-    plan.adapter.dtype = {AdapterDType::bf16, run.stack.origin("trl", "SFTTrainer")};
+    plan.adapter.dtype = {AdapterDType::bf16, by("SFTTrainer")};
     return;
   }
-  const std::string_view trl = version_in(run.stack, "trl");
-  if (run.packs && (!is_older(trl, "0.25") || is_older(trl, "0.16"))) {
-    plan.unmodelled.push_back({"how TRL " + std::string(trl) + " prepares quantized models for SFT", "quantization",
-                               plan.quantization.kind.origin.where});
+  if (packs && (!is_older(trl, "0.25") || is_older(trl, "0.16"))) {
+    plan.unmodelled.push_back(
+        {"how TRL " + trl + " prepares quantized models for SFT", "quantization", plan.quantization.kind.origin.where});
   }
   const bool lowers =
       plan.quantization.kind.value != Quantization::int8 && plan.precision.autocast.value == Autocast::bf16;
-  plan.precision.fp32_while_loading = {lowers, run.stack.origin("trl", "peft_module_casting_to_bf16")};
+  plan.precision.fp32_while_loading = {lowers, by("peft_module_casting_to_bf16")};
 }
 
 void plan_adapter(const Run& run, TrainingPlan& plan) {
@@ -259,7 +264,7 @@ void plan_adapter(const Run& run, TrainingPlan& plan) {
   if (peft.value) plan.adapter.kind = {*peft.value ? Adapter::lora : Adapter::none, peft.origin};
   plan_quantization(run.hf, plan.quantization.kind);
   const bool quantized = plan.quantization.kind.value != Quantization::none;
-  if (quantized && run.sft) plan_quantized_adapter(run, plan);
+  if (quantized && run.sft) plan_quantized_adapter(plan);
   const auto dtype = run.hf.get<WeightsDType>("dtype");
   if (dtype.value) plan.quantization.compute_dtype = {compute_dtype(*dtype.value), dtype.origin};
 }
@@ -390,6 +395,17 @@ Draft read(const Inputs& inputs, const Document& document) {
   return draft;
 }
 
+// TRL's trainers look at the model, whatever has quantized it.
+std::optional<Diagnostic> take_quantized(TrainingPlan& plan, Quantization asked) {
+  const bool trl = plan.framework.starts_with("trl ");
+  if (trl && asked == Quantization::none) plan_quantized_adapter(plan);
+  if (trl || plan.quantization.kbit_upcast.origin.is_said()) return std::nullopt;
+  return Diagnostic{.code = "ingest/missing-fact",
+                    .message = "a script around a plain Trainer, and no library's, " + std::string(raises),
+                    .where = plan.model.name.origin.where,
+                    .hint = std::string(raises_hint)};
+}
+
 }  // namespace
 
 namespace dialects {
@@ -402,7 +418,8 @@ const Dialect hf{.name = "hf",
                  .read = read,
                  .features = ingestion::hf::features(),
                  .sayings = ingestion::hf::sayings(),
-                 .fsdp = &trainers_fsdp};
+                 .fsdp = &trainers_fsdp,
+                 .take_quantized = take_quantized};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

@@ -371,7 +371,8 @@ const Dialect llamafactory{.name = "llamafactory",
                            .read = read,
                            .sayings = ingestion::llamafactory::sayings(),
                            .tells = tells,
-                           .adapt_to_model = ingestion::llamafactory::adapt_to_model};
+                           .adapt_to_model = ingestion::llamafactory::adapt_to_model,
+                           .take_quantized = ingestion::llamafactory::take_quantized};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion

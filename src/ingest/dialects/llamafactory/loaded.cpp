@@ -46,6 +46,9 @@ void check_gemma2(TrainingPlan& plan, const Architecture& model) {
 
 }  // namespace
 
+// llamafactory 0.9.5, model/adapter.py: init_adapter asks the model itself whether it is quantized.
+std::optional<Diagnostic> take_quantized(TrainingPlan& /*plan*/, Quantization /*asked*/) { return std::nullopt; }
+
 std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model) {
   leave_own_task(plan, model);
   plan_parts(plan, model);

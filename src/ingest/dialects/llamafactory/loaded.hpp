@@ -13,4 +13,7 @@ namespace oomplan::ingestion::llamafactory {
 /// refuses the model.
 std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model);
 
+/// What it makes of a model that the checkpoint has quantized: nothing else than of one that it quantizes itself.
+std::optional<Diagnostic> take_quantized(TrainingPlan& plan, Quantization asked);
+
 }  // namespace oomplan::ingestion::llamafactory

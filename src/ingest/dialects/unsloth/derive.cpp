@@ -97,34 +97,6 @@ void plan_quantization(const Arguments& args, Draft& draft) {
   instead("from_pretrained.full_finetuning", Quantization::none, "full fine-tuning by Unsloth");
 }
 
-/// loader_utils.py: get_model_name. Of many models from_pretrained takes such a checkpoint by itself, and by a name
-/// that ends in -unsloth-bnb-4bit of all but those of BAD_MAPPINGS.
-std::optional<std::int64_t> chosen_by(const std::string& given) {
-  constexpr std::string_view chosen = "-unsloth-bnb-4bit";
-  constexpr auto taken_back =
-      std::to_array<std::string_view>({"unsloth/qwen3-32b", "unsloth/qwen3-30b-a3b", "unsloth/qwen3-30b-a3b-base"});
-  const std::string lower = lowered(given);
-  if (!lower.ends_with(chosen)) return unsloth::chosen_checkpoint(given);
-  const std::string_view model = std::string_view(lower).substr(0, lower.size() - chosen.size());
-  if (std::ranges::count(taken_back, model) > 0) return std::nullopt;
-  return unsloth::chosen_checkpoint(model).value_or(0);
-}
-
-/// Which layers stay in 16 bits only the checkpoint's config.json says. What they come to follows from its size; where
-/// that is not known either, it is anything up to all of them.
-void plan_choice(const std::string& given, Draft& draft) {
-  QuantizationFacts& quantization = draft.plan.quantization;
-  if (quantization.kind.value != Quantization::nf4) return;
-  const std::optional<std::int64_t> bytes = chosen_by(given);
-  if (!bytes) return;
-  if (*bytes > 0) {
-    quantization.checkpoint = {*bytes, assumed("the files of Unsloth's checkpoint, as its notebooks downloaded them")};
-    return;
-  }
-  quantization.skipped = {{"lm_head", "model.layers"},
-                          assumed("Unsloth chose the layers to quantize, and only its config.json says which")};
-}
-
 /// rl.py: without bf16 or fp16 the trainer takes autocast of the model's dtype.
 void plan_precision(const Arguments& args, const Inputs& inputs, Draft& draft, const Document& document) {
   constexpr std::array<std::string_view, 3> names{"bfloat16", "float16", "float32"};
@@ -371,7 +343,7 @@ Draft read(const Inputs& given, const Document& document) {
   const std::string given_name = plan.model.name.value;
   plan_model(args, draft, document);
   plan_quantization(args, draft);
-  plan_choice(given_name, draft);
+  unsloth::choose_layers(given_name, draft.plan.quantization);
   plan_precision(args, plain, draft, document);
   plan_adapter(args, inputs, plan);
   note_left_out(args, draft);

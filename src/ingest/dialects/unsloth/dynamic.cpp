@@ -1,9 +1,11 @@
 #include "dynamic.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <string>
 
+#include "../../dialect.hpp"
 #include "oomplan/core/embedded.hpp"
 #include "oomplan/core/text.hpp"
 
@@ -34,6 +36,37 @@ std::optional<std::int64_t> chosen_checkpoint(std::string_view id) {
     return end == line.npos ? 0 : parse_integer(line.substr(end + says.size())).value_or(0);
   }
   return std::nullopt;
+}
+
+namespace {
+
+/// loader_utils.py: get_model_name. Of many models from_pretrained takes such a checkpoint by itself, and by a name
+/// that ends in -unsloth-bnb-4bit of all but those of BAD_MAPPINGS.
+std::optional<std::int64_t> chosen_by(const std::string& given) {
+  constexpr std::string_view chosen = "-unsloth-bnb-4bit";
+  constexpr auto taken_back =
+      std::to_array<std::string_view>({"unsloth/qwen3-32b", "unsloth/qwen3-30b-a3b", "unsloth/qwen3-30b-a3b-base"});
+  const std::string lower = lowered(given);
+  if (!lower.ends_with(chosen)) return chosen_checkpoint(given);
+  const std::string_view model = std::string_view(lower).substr(0, lower.size() - chosen.size());
+  if (std::ranges::count(taken_back, model) > 0) return std::nullopt;
+  return chosen_checkpoint(model).value_or(0);
+}
+
+}  // namespace
+
+/// Which layers stay in 16 bits only the checkpoint's config.json says. What they come to follows from its size; where
+/// that is not known either, it is anything up to all of them.
+void choose_layers(const std::string& given, QuantizationFacts& quantization) {
+  if (quantization.kind.value != Quantization::nf4) return;
+  const std::optional<std::int64_t> bytes = chosen_by(given);
+  if (!bytes) return;
+  if (*bytes > 0) {
+    quantization.checkpoint = {*bytes, assumed("the files of Unsloth's checkpoint, as its notebooks downloaded them")};
+    return;
+  }
+  quantization.skipped = {{"lm_head", "model.layers"},
+                          assumed("Unsloth chose the layers to quantize, and only its config.json says which")};
 }
 
 }  // namespace unsloth

@@ -3,12 +3,19 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+
+#include "oomplan/plan/plan.hpp"
 
 namespace oomplan::ingestion::unsloth {
 
 /// Whether Unsloth loads such a checkpoint for the model of this name: the bytes of its files, 0 where they are not
 /// known. None where it quantizes all layers but the head.
 std::optional<std::int64_t> chosen_checkpoint(std::string_view id);
+
+/// Where Unsloth's loader takes such a checkpoint for the name that a script gives, its bytes; where these are not
+/// known, all layers are left in 16 bits, by an origin that says that nobody knows which are.
+void choose_layers(const std::string& given, QuantizationFacts& quantization);
 
 }  // namespace oomplan::ingestion::unsloth

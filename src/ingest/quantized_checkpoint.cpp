@@ -1,0 +1,129 @@
+#include "quantized_checkpoint.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dialect.hpp"
+#include "dialects/unsloth/dynamic.hpp"
+#include "oomplan/core/text.hpp"
+#include "stack.hpp"
+#include "versions.hpp"
+
+namespace oomplan::ingestion {
+namespace {
+
+constexpr std::string_view chosen_layers = "-unsloth-bnb-4bit";
+constexpr std::string_view of_unsloth = "-bnb-4bit";
+
+bool is_named(const Architecture& model, std::string_view end) { return lowered(model.source).ends_with(end); }
+
+Quantization kind_of(const QuantizedCheckpoint& checkpoint) {
+  if (checkpoint.bits == 8) return Quantization::int8;
+  return checkpoint.kind == "fp4" ? Quantization::fp4 : Quantization::nf4;
+}
+
+QuantStorage storage_of(const QuantizedCheckpoint& checkpoint) {
+  if (checkpoint.storage == "bfloat16") return QuantStorage::bf16;
+  if (checkpoint.storage == "float16") return QuantStorage::fp16;
+  return checkpoint.storage == "float32" ? QuantStorage::fp32 : QuantStorage::uint8;
+}
+
+QuantizationFacts facts_of(const Architecture& model) {
+  const QuantizedCheckpoint& checkpoint = *model.quantized;
+  const Origin origin{.kind = Origin::Kind::model, .source = "quantization_config of " + printable(model.source)};
+  QuantizationFacts out;
+  out.kind = {kind_of(checkpoint), origin};
+  out.double_quantization = {checkpoint.nested, origin};
+  out.compute_dtype = {checkpoint.compute, origin};
+  out.storage = {storage_of(checkpoint), origin};
+  out.skipped = {checkpoint.skipped.value_or(std::vector<std::string>{}), origin};
+  out.checkpoint = {0, origin};
+  return out;
+}
+
+/// What Unsloth's loader quantizes in is what its checkpoints have, where an output of its notebooks shows one
+/// (unslothai/notebooks at bdda2ef: Mistral 7B Instruct v0.3, Phi-4, and two of which it chose the layers).
+QuantizationFacts usual_of_unsloth(const Architecture& model) {
+  const Origin origin = assumed("Unsloth's checkpoints in 4 bits are so, as far as outputs of its notebooks show them");
+  QuantizationFacts out = stack_of("unsloth-2026.8").plan().quantization;
+  out.kind.origin = out.double_quantization.origin = out.compute_dtype.origin = out.storage.origin = origin;
+  out.skipped = {{}, origin};
+  out.checkpoint = {0, origin};
+  if (is_named(model, chosen_layers)) unsloth::choose_layers(model.source, out);
+  return out;
+}
+
+/// Where a file says a fact of the plan by its name, or --set does, that counts.
+template <class T>
+void put(Setting<T>& fact, Setting<T> found, bool plain) {
+  const bool counts = fact.origin.kind == Origin::Kind::command_line || (plain && fact.origin.is_said());
+  if (!counts) fact = std::move(found);
+}
+
+void put(QuantizationFacts& facts, const QuantizationFacts& found, bool plain) {
+  put(facts.kind, found.kind, plain);
+  put(facts.double_quantization, found.double_quantization, plain);
+  put(facts.compute_dtype, found.compute_dtype, plain);
+  put(facts.storage, found.storage, plain);
+  put(facts.skipped, found.skipped, plain);
+  put(facts.checkpoint, found.checkpoint, plain);
+}
+
+// transformers 5.21: quantizers/base.py, get_new_dtype. What a deserializer may be asked about, every weight, is loaded
+// as the checkpoint has it. Before, the others were cast to what from_pretrained is asked for.
+void keep_types(TrainingPlan& plan, const Architecture& model) {
+  Setting<WeightsDType>& dtype = plan.precision.weights_dtype;
+  const std::string_view asked = weights_dtype_names[static_cast<std::size_t>(dtype.value)];
+  if (dtype.value == WeightsDType::checkpoint || asked == name_of(model.checkpoint_dtype)) return;
+  const std::string transformers(version_behind("transformers", plan.framework));
+  if (transformers.empty() || is_older(transformers, "5.21")) {
+    plan.unmodelled.push_back({"another type than the checkpoint's, beside weights that it has quantized,",
+                               std::string(asked), dtype.origin.where});
+    return;
+  }
+  dtype = {WeightsDType::checkpoint,
+           {.kind = Origin::Kind::framework_default,
+            .source = "transformers " + transformers + ": HfQuantizer.get_new_dtype"}};
+}
+
+bool has_tower(const Architecture& model) { return std::ranges::any_of(model.body, &Segment::tower); }
+
+/// What of such a run nobody measured; empty: nothing.
+std::string not_played(const TrainingPlan& plan, const Architecture& model, const Dialect* dialect) {
+  const std::string weights = "weights quantized in the checkpoint (bitsandbytes)";
+  const bool read = dialect != nullptr && (dialect->plain || dialect->take_quantized != nullptr);
+  if (!read || (!model.quantized->seen && !is_named(model, of_unsloth))) return weights;
+  if (has_tower(model)) return weights + " of a model that sees or hears";
+  if (!holds_whole(plan.mesh)) return weights + " of a model that ranks share";
+  const auto& skipped = model.quantized->skipped;
+  return skipped && skipped->empty() ? weights + ", the head too" : "";
+}
+
+}  // namespace
+
+std::optional<Diagnostic> take_quantized_checkpoint(TrainingPlan& plan, const Architecture& model) {
+  if (!model.quantized) return std::nullopt;
+  const Dialect* dialect = find_dialect(plan.dialect);
+  const Quantization asked = plan.quantization.kind.value;
+  const bool plain = dialect != nullptr && dialect->plain;
+  const Origin& name = plan.model.name.origin;
+  if (const std::string feature = not_played(plan, model, dialect); !feature.empty()) {
+    plan.unmodelled.push_back({feature, printable(model.source), name.where});
+    return std::nullopt;
+  }
+  put(plan.quantization, model.quantized->seen ? facts_of(model) : usual_of_unsloth(model), plain);
+  keep_types(plan, model);
+  if (plan.quantization.kind.value != Quantization::none && plan.adapter.kind.value == Adapter::none) {
+    return Diagnostic{.code = "ingest/conflict",
+                      .message = printable(model.source) +
+                                 ": the checkpoint's weights are quantized, and such are not trained without an "
+                                 "adapter: transformers' Trainer refuses them",
+                      .where = name.where};
+  }
+  return plain ? std::nullopt : dialect->take_quantized(plan, asked);
+}
+
+}  // namespace oomplan::ingestion
