@@ -190,7 +190,7 @@ bool Builder::targeted(const std::string& name, bool in_all_linear) {
   const std::string full = path(name);
   if (facts.lora_pattern) {
     const bool here = matched(*facts.lora_pattern, true, full, facts.lora_targets_at);
-    if (here) matched_targets_.insert(facts.lora_targets.front());
+    if (here) matched_targets_.insert(facts.lora_targets.begin(), facts.lora_targets.end());
     return here;
   }
   if (!in_lora_layer(full)) return false;

@@ -363,6 +363,14 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
   }
 }
 
+/// What positions are counted over. A model without a table of them (ALiBi) counts a whole row, whatever it is sent.
+std::int64_t longest_sequence(const TrainingPlan& plan, const Architecture& architecture) {
+  const std::int64_t row = plan.batch.sequence_length.value;
+  const bool restarts =
+      plan.longest_sample > 0 && !any_op(architecture, [](const OpSpec& spec) { return spec.op == "mpt_attention"; });
+  return restarts ? std::min(plan.longest_sample, row) : row;
+}
+
 void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   for (const Unmodelled& gap : plan.unmodelled) errors.push_back(error_of(gap));
   for (const std::string& feature : architecture.not_played) {
@@ -405,11 +413,11 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {
     errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));
   }
-  if (architecture.max_positions > 0 && plan.batch.sequence_length.value > architecture.max_positions) {
-    errors.push_back(
-        too_long(fmt::format("a sequence of {} tokens is longer than the {} positions of {}",
-                             plan.batch.sequence_length.value, architecture.max_positions, architecture.source),
-                 plan.batch.sequence_length.origin));
+  const std::int64_t sequence = longest_sequence(plan, architecture);
+  if (architecture.max_positions > 0 && sequence > architecture.max_positions) {
+    errors.push_back(too_long(fmt::format("a sequence of {} tokens is longer than the {} positions of {}", sequence,
+                                          architecture.max_positions, architecture.source),
+                              plan.batch.sequence_length.origin));
   }
 }
 

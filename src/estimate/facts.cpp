@@ -95,6 +95,37 @@ Attention tower_attention(const TrainingPlan& plan, const Architecture& architec
   return fell_back && !architecture.no_sdpa.empty() ? Attention::sdpa : asked.value;
 }
 
+/// Whether a part of the name is a number, as a layer's is.
+bool names_a_layer(std::string_view target) {
+  const auto is_number = [](std::string_view part) {
+    return !part.empty() && std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
+  };
+  for (std::size_t end = target.find('.'); end != target.npos; end = target.find('.')) {
+    if (is_number(target.substr(0, end))) return true;
+    target.remove_prefix(end + 1);
+  }
+  return is_number(target);
+}
+
+/// peft/tuners/tuners_utils.py: check_target_module_exists takes a text for an expression of whole names, and of a list
+/// each for the end of one. A list that names layers is read as the expression that says the same; null: no name needs
+/// one.
+std::shared_ptr<const Pattern> pattern_of(const std::vector<std::string>& targets) {
+  if (is_expression(targets)) return std::make_shared<const Pattern>(*Pattern::parse(targets.front()));
+  if (std::ranges::none_of(targets, names_a_layer)) return nullptr;
+  std::string text = "(.*\\.)?(";
+  for (const std::string& target : targets) {
+    if (&target != &targets.front()) text += '|';
+    for (const char c : target) {
+      const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+      if (!plain) text += '\\';
+      text += c;
+    }
+  }
+  const std::optional<Pattern> pattern = Pattern::parse(text + ")");
+  return pattern ? std::make_shared<const Pattern>(*pattern) : nullptr;
+}
+
 }  // namespace
 
 DType loaded_dtype(const TrainingPlan& plan, const Architecture& architecture) {
@@ -182,8 +213,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.target_parameters = plan.adapter.target_parameters.value;
   name_experts(architecture, f);
   f.lora_targets_at = plan.adapter.targets.origin.where;
-  if (f.adapts() && is_expression(f.lora_targets))
-    f.lora_pattern = std::make_shared<const Pattern>(*Pattern::parse(f.lora_targets.front()));
+  if (f.adapts()) f.lora_pattern = pattern_of(f.lora_targets);
   for (const std::string& text : plan.recipe.trained.value) f.trained.push_back(*Pattern::parse(text));
   const bool named = !plan.recipe.trained.value.empty();
   f.trained_at = named ? plan.recipe.trained.origin.where : plan.recipe.frozen.origin.where;
@@ -253,6 +283,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   for (const std::string& text : f.checkpoint > 0 ? std::vector<std::string>{} : plan.quantization.skipped.value)
     f.unquantized.push_back({text, *Pattern::parse(text)});
   f.padding_mask = plan.batch.padding_mask.value;
+  f.samples_joined = plan.longest_sample > 0;
   f.told_of_pieces = plan.loader.packed.value && f.attention == Attention::flash_attention_2;
   f.may_be_equal = f.padding_mask && plan.batch.padding_mask.origin.kind == Origin::Kind::assumed;
   f.mask_sent = plan.batch.mask_sent.value;

@@ -97,6 +97,7 @@ struct Facts {
   bool quantized = false;
   std::vector<Unquantized> unquantized{};
   bool int8 = false;              ///< By LLM.int8(), else in 4 bits.
+  bool samples_joined = false;    ///< A row is several samples, which positions alone keep apart.
   bool quantized_before = false;  ///< In the checkpoint, so that no weight is loaded in 16 bits first.
   bool bitsandbytes = true;       ///< Whether its Linear4bit holds them, or another subclass of torch.nn.Linear.
   std::int64_t fake_group = 0;    ///< Linear layers fake their quantization (modules/fake_quantize.hpp); 0: none does.

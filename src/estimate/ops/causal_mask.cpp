@@ -12,6 +12,7 @@ class CausalMask final : public Module {
       : window_(a.integer("window", 0)),
         span_(a.span("span")),
         always_(a.flag("always", false)),
+        without_positions_(a.flag("without_positions", false)),
         unskipped_(a.flag("unskipped", false)),
         boolean_(a.flag("boolean", false)),
         unused_(a.flag("unused", false)) {
@@ -31,11 +32,12 @@ class CausalMask final : public Module {
     if (f.unsloth) return;                // LlamaModel_fast_forward drops what is sent in training, and makes none.
     if (s.arguments.mask(span_)) return;  // Made by the model that this one is a part of.
     if (f.attention == Attention::flash_attention_2) return;
-    const bool needed = f.padding_mask || windowed || always_ || unskipped_;
+    const bool padded = f.padding_mask && !(f.samples_joined && without_positions_);
+    const bool needed = padded || windowed || always_ || unskipped_;
     if (f.attention == Attention::sdpa && !needed) return;
     // Collators send a mask with every batch. Where it is of ones, transformers looks and drops it, if that leaves
     // nothing that the kernel cannot do by itself.
-    const bool sent = f.padding_mask || always_ || ((windowed || unskipped_) && f.mask_sent);
+    const bool sent = padded || always_ || ((windowed || unskipped_) && f.mask_sent);
     const Tensor mask = attention_mask(play, allowed(t, f, windowed), s.inputs_embeds->dtype, sent);
     if (unused_) return s.seen.kept.push_back(mask);
     s.arguments.may_go(span_) = f.may_be_equal && !windowed && !always_ && !unskipped_;
@@ -55,7 +57,8 @@ class CausalMask final : public Module {
   std::int64_t window_;
   Span span_;
   bool always_;
-  bool unskipped_;  ///< allow_is_causal_skip=False: what the kernel could do by itself is written down too.
+  bool without_positions_;  ///< It is made without them, so that nothing keeps joined samples apart.
+  bool unskipped_;          ///< allow_is_causal_skip=False: what the kernel could do by itself is written down too.
   bool boolean_;
   bool unused_;  ///< No layer is given it: it goes with the model's forward function.
   Tensor buffer_{};

@@ -25,6 +25,7 @@ class RotaryAttention final : public Module {
         drop_(b.dropout()),
         residual_dropout_(a.number("residual_dropout", 0.0)),
         keys_scaled_(a.flag("scaled_keys", false)),
+        cuts_by_names_(a.flag("cuts_by_names", false)),
         by_position_(a.flag("scaled_by_position", false)),
         qk_norm_(static_cast<QkNorm>(a.choice("qk_norm", qk_norms))),
         rotary_(a.text("positions", "rope") == "rope" ? rotary_style(a, "rotary") : Rotary::none),
@@ -110,6 +111,24 @@ class RotaryAttention final : public Module {
     return {std::move(q), std::move(k), std::move(v)};
   }
 
+  /// What Phi's and StableLM's forward cuts of the heads itself, by names that it has until it returns.
+  struct Cut {
+    Tensor q_turned{}, q_pass{}, k_turned{}, k_pass{};
+  };
+
+  std::array<Tensor, 3> cut_heads(Play& play, const Tensor& x, const Tensor& cos, const Tensor& sin, Cut& cut) const {
+    const std::int64_t width = cos->sizes.back();
+    if (width == head_dim_) return turned_heads(play, x, cos, sin);
+    Torch& t = play.torch;
+    auto [q, k, v] = heads_of(play, x);
+    cut = {t.slice(q, 3, 0, width), t.slice(q, 3, width, head_dim_ - width), t.slice(k, 3, 0, width),
+           t.slice(k, 3, width, head_dim_ - width)};
+    rotate(t, Rotary::halves, cut.q_turned, cut.k_turned, cos, sin);
+    q = t.cat({cut.q_turned, cut.q_pass}, 3);
+    k = t.cat({cut.k_turned, cut.k_pass}, 3);
+    return {std::move(q), std::move(k), std::move(v)};
+  }
+
   void normalise(Play& play, Tensor& q, Tensor& k) const {
     q = q_norm_(play, q);
     k = k_norm_(play, k);
@@ -121,7 +140,10 @@ class RotaryAttention final : public Module {
     const Tensor& cos = s.arguments.cos[rotary_span_];
     const Tensor& sin = s.arguments.sin[rotary_span_];
     const bool fused = play.facts.fused_norm_rope && qk_norm_ == QkNorm::heads;
-    auto [q, k, v] = fused ? fused_heads(play, x, cos, sin) : turned_heads(play, x, cos, sin);
+    Cut cut;
+    auto [q, k, v] = fused            ? fused_heads(play, x, cos, sin)
+                     : cuts_by_names_ ? cut_heads(play, x, cos, sin, cut)
+                                      : turned_heads(play, x, cos, sin);
     if (by_position_) q = scaled_by_position(t, q);
     const Tensor out = attend(play, s, q, k, v, kind_);
     const Tensor flat = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
@@ -133,8 +155,9 @@ class RotaryAttention final : public Module {
   AttentionKind kind_;
   Builder::Dropout drop_;
   double residual_dropout_;
-  bool keys_scaled_;  ///< By a number, as Falcon H1's.
-  bool by_position_;  ///< Queries, after they are turned.
+  bool keys_scaled_;    ///< By a number, as Falcon H1's.
+  bool cuts_by_names_;  ///< The part of a head that turns, in the forward itself.
+  bool by_position_;    ///< Queries, after they are turned.
   QkNorm qk_norm_;
   Rotary rotary_;
   std::size_t rotary_span_;  ///< Whose cos and sin.

@@ -30,7 +30,12 @@ Tensor Torch::lowered(const Tensor& x) {
       if (leaf == x.get()) return copy;
     }
   }
-  Tensor copy = to(x, *autocast_);
+  Tensor copy;
+  {
+    // A copy that is kept has a graph, whatever the pass that asks for it: one with gradients may read it next.
+    Restore grad(grad_enabled, grad_enabled || cached);
+    copy = to(x, *autocast_);
+  }
   if (x->parameter) recorder.at(copy->storage).bucket = Bucket::autocast_copies;
   if (cached) autocast_cache_.emplace_back(x.get(), copy);
   return copy;

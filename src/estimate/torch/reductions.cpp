@@ -9,9 +9,9 @@ namespace {
 
 /// A function whose gradient needs its result alone. Beside the result the kernel holds a copy of what is not
 /// contiguous (aten/src/ATen/native/cuda/SoftMax.cu: host_softmax).
-Tensor normalised(Torch& t, const char* name, const char* op, const Tensor& x, BackwardFn backward) {
+Tensor normalised(Torch& t, const char* name, const char* op, const Tensor& x, DType dtype, BackwardFn backward) {
   NodeRef node = t.record(name, {&x}, backward);
-  Tensor out = t.empty(x->sizes, x->dtype, op);
+  Tensor out = t.empty(x->sizes, dtype, op);
   if (!contiguous(*x)) t.empty(x->sizes, x->dtype, "aten::contiguous");
   t.save_output(node, 0, out);
   return t.attach(node, std::move(out));
@@ -106,8 +106,17 @@ Tensor Torch::sum_to(const Tensor& x, const Dims& sizes) {
 }
 
 Tensor Torch::softmax_last(const Tensor& input, std::optional<DType> dtype) {
+  // aten/src/ATen/native/SoftMax.cpp: of fp16 that is asked for in fp32 the kernel casts by itself, and back.
+  const bool in_fp32 = dtype ? *dtype == DType::fp32 : autocast_.has_value();
+  if (in_fp32 && input->dtype == DType::fp16) {
+    return normalised(*this, "SoftmaxBackward0", "aten::_softmax", input, DType::fp32, [](Torch& t, Node& n, Grads& g) {
+      const Tensor result = t.unpack(n, 0);
+      g.out[0] = t.empty(result->sizes, DType::fp16, "aten::_softmax_backward_data");
+      t.scratch(saturating_mul(result->numel(), bytes_of(result->dtype)), "aten::_softmax_backward_data");
+    });
+  }
   const Tensor x = dtype ? to(input, *dtype) : raised(input);
-  return normalised(*this, "SoftmaxBackward0", "aten::_softmax", x, [](Torch& t, Node& n, Grads& g) {
+  return normalised(*this, "SoftmaxBackward0", "aten::_softmax", x, x->dtype, [](Torch& t, Node& n, Grads& g) {
     const Tensor result = t.unpack(n, 0);
     g.out[0] = t.softmax_backward(result->sizes, result->dtype);
   });
@@ -120,7 +129,7 @@ Tensor Torch::softmax_backward(const Dims& sizes, DType dtype) {
 }
 
 Tensor Torch::log_softmax_last(const Tensor& x) {
-  return normalised(*this, "LogSoftmaxBackward0", "aten::_log_softmax", x, [](Torch& t, Node& n, Grads& g) {
+  return normalised(*this, "LogSoftmaxBackward0", "aten::_log_softmax", x, x->dtype, [](Torch& t, Node& n, Grads& g) {
     const Tensor result = t.unpack(n, 0);
     g.out[0] = t.empty(result->sizes, result->dtype, "aten::_log_softmax_backward_data");
   });

@@ -153,6 +153,7 @@ void plan_padding(const Run& run, TrainingPlan& plan) {
   if (is_joined(run)) {
     // One text has no mask; one that is padded has, whose padding counts its positions anew.
     const bool alone = !run.hf.on("packing") && plan.batch.micro_batch_size.value == 1 && multiple_of(run) == 1;
+    const std::int64_t sample = plan.batch.sequence_length.value;
     pack_rows(plan, is(packing, true) ? packing.origin : run.hf.get<bool>("padding_free").origin,
               "per_device_train_batch_size");
     pad_rows(plan, multiple_of(run));
@@ -160,6 +161,7 @@ void plan_padding(const Run& run, TrainingPlan& plan) {
     const bool flash = plan.kernels.attention.value == Attention::flash_attention_2;
     const Origin collator = run.stack.origin("trl", "DataCollatorForLanguageModeling(padding_free=True)");
     mask = {!flash && (apart ? !alone : multiple_of(run) > 1), collator};
+    if (apart || flash) plan.longest_sample = sample;
     plan.batch.mask_sent = {mask.value || (!flash && !apart), collator};
     return;
   }
@@ -271,7 +273,8 @@ void plan_adapter(const Run& run, TrainingPlan& plan) {
 
 // ---- What is wrong or old ------------------------------------------------------------------------------------------
 
-void check_facts(bool sft, Draft& draft, const Document& document) {
+void check_facts(const Run& run, Draft& draft, const Document& document) {
+  const bool sft = run.sft;
   const TrainingPlan& plan = draft.plan;
   if (plan.model.name.value.empty()) {
     miss(draft, document, "model", {"model_name_or_path"}, "model_name_or_path is not given",
@@ -284,7 +287,9 @@ void check_facts(bool sft, Draft& draft, const Document& document) {
   }
   const std::string_view why = sft ? "max_length is null, so rows are as long as the data"
                                    : "transformers' Trainer has no sequence length of its own";
-  const std::string_view how = sft ? "give max_length, or --set sequence_length=…"
+  const std::string_view how = is_joined(run) ? "--set sequence_length=…, the tokens of the longest row"
+                               : sft
+                                   ? "give max_length, or --set sequence_length=…"
                                    : "give block_size, max_seq_length or model_max_length, or --set sequence_length=…";
   miss(draft, document, "sequence_length", {"max_length", "block_size", "max_seq_length", "model_max_length"},
        std::string(why), std::string(how));
@@ -345,13 +350,18 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   plan_liger(run, draft, document);
   plan_length(run, plan);
   const std::int64_t row = plan.batch.sequence_length.value;
+  if (is_joined(run) && row == 0 && multiple_of(run) == 1) draft.rows_to_join = plan.batch.micro_batch_size.value;
   plan_padding(run, plan);
   hf::plan_saving(hf::evaluation_keys(run.hf), draft.plan.saving);
   hf::plan_evaluation(hf::evaluation_keys(run.hf), inputs, run.sft,
                       {row, multiple_of(run), is_joined(run), is_fixed(run)}, draft);
   plan_reentrant(run, inputs, plan.checkpointing.reentrant);
   const auto offload = run.hf.get<bool>("activation_offloading");
-  if (is(offload, true)) plan.checkpointing.offload = {Offload::streamed, offload.origin};
+  if (is(offload, true) && run.sft) plan.checkpointing.offload = {Offload::streamed, offload.origin};
+  if (offload.value && !run.sft) {
+    conflict(draft, offload.origin, document,
+             "activation_offloading: it is TRL's, and transformers' parser stops at an argument that it does not know");
+  }
   trainer::plan_optimizer(run.hf, plan);
   trainer::plan_clipping(run.hf, plan.optimizer.clip_gradients);
   trainer::plan_noise(run.hf, plan.recipe.neftune);
@@ -386,7 +396,7 @@ Draft read(const Inputs& inputs, const Document& document) {
     refuse_texts(inputs, draft);
   }
   refuse_scaled_half(draft, document);
-  check_facts(sft, draft, document);
+  check_facts(run, draft, document);
   hf::check_refused(hf, inputs, trainer.value == "sft", draft, document);
   if (!sft) check_own_script(hf, draft, document);
   if (draft.bad_keys.empty() && std::ranges::count(draft.missing, "trainer", &Missing::field) == 0) {

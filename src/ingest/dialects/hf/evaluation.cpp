@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "../../condition.hpp"
 #include "../../evaluation.hpp"
 #include "oomplan/core/bytes.hpp"
 
@@ -31,6 +32,16 @@ void note_kept(const EvaluationKeys& keys, Draft& draft) {
   if (is_other_metric(keys.best_metric)) note(keeps, "metric_for_best_model", keys.best_metric.origin);
 }
 
+// trainer_callback.py: DefaultFlowCallback.on_step_end evaluates at no step before eval_delay, the last one among them.
+bool ends_before(const EvaluationKeys& keys, const Inputs& inputs) {
+  const auto number = [&](std::string_view key) {
+    const Node* value = find_value(inputs, key);
+    return value == nullptr ? 0.0 : value->as_number().value_or(0.0);
+  };
+  const bool by_steps = keys.strategy.value == "steps" && !is(keys.on_start, true);
+  return by_steps && number("max_steps") > 0 && number("eval_delay") > number("max_steps");
+}
+
 const Origin* when(const EvaluationKeys& keys, bool sft) {
   if (keys.strategy.value && keys.strategy.value != "no") return &keys.strategy.origin;
   if (is(keys.on_start, true)) return &keys.on_start.origin;
@@ -57,7 +68,7 @@ EvaluationKeys evaluation_keys(const Arguments& hf) {
 
 void plan_evaluation(const EvaluationKeys& keys, const Inputs& inputs, bool sft, const Rows& rows, Draft& draft) {
   TrainingPlan& plan = draft.plan;
-  const Origin* asks = when(keys, sft);
+  const Origin* asks = ends_before(keys, inputs) ? nullptr : when(keys, sft);
   if (asks == nullptr) {
     plan.evaluation.rows.value = 0;
     return;
