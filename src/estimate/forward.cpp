@@ -117,7 +117,7 @@ void RouterLogits::take(const Tensor& logits, std::int64_t per_token) {
 Tensor KeyValues::add(const Tensor& states) {
   Restore bucket(torch_.recorder.scope.bucket, bucket_.value_or(torch_.recorder.scope.bucket));
   if (next_ == held_.size()) {
-    held_.emplace_back(torch_.recorder.scope.layer, torch_.cat({states}, 2));
+    held_.emplace_back(torch_.recorder.scope.layer, refers_ ? states : torch_.cat({states}, 2));
   } else {
     Tensor& own = held_[next_].second;
     own = torch_.cat({own, states}, 2);
@@ -241,7 +241,7 @@ void Model::base(Play& play, Stream& s) const {
   std::optional<Play> decoder;
   for (const Segment& segment : body) {
     if (&segment == &body.back() && play.facts.fills_cache && !play.facts.checkpointing && !s.arguments.cache)
-      s.arguments.cache = std::make_shared<KeyValues>(play.torch);
+      s.arguments.cache = std::make_shared<KeyValues>(play.torch, std::nullopt, play.facts.cache_refers);
     if (segment.tower) {
       if (play.facts.images.count > 0 && !segment.silent) {
         auto facts = facts_of_tower(play.facts);

@@ -29,7 +29,9 @@ inline constexpr std::array<std::string_view, 3> span_names{"full", "sliding", "
 class KeyValues {
  public:
   /// `bucket`: what it counts as; none: as what is made beside it.
-  explicit KeyValues(Torch& torch, std::optional<Bucket> bucket = {}) : torch_(torch), bucket_(bucket) {}
+  /// `refers`: it holds what it is given.
+  explicit KeyValues(Torch& torch, std::optional<Bucket> bucket = {}, bool refers = false)
+      : torch_(torch), bucket_(bucket), refers_(refers) {}
   KeyValues(const KeyValues&) = delete;
   KeyValues& operator=(const KeyValues&) = delete;
   ~KeyValues();
@@ -43,6 +45,7 @@ class KeyValues {
  private:
   Torch& torch_;
   std::optional<Bucket> bucket_;
+  bool refers_;
   std::vector<std::pair<std::int16_t, Tensor>> held_{};  ///< By layer, in the order in which they are asked for.
   std::size_t next_ = 0;
 };

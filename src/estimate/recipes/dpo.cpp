@@ -16,7 +16,8 @@ void lose(Stage& stage, const Facts& facts, ScoredRows& pairs) {
   const Tensor ratios = compares ? t.sub(policy.sums, reference.sums) : policy.sums;
   InBucket bucket(t, Bucket::logits_and_loss);
   pairs.stream.loss = t.div_scalar(t.sum_all(t.neg(ratios)));
-  if (policy.logits) measure_halves(t, facts, policy.logits);  // The metrics of trl 1.8.
+  const bool means = facts.pair_scores != PairScores::held;  // Those take a mean of the logits as they are.
+  if (policy.logits && means) measure_halves(t, facts, policy.logits);  // The metrics of trl 1.8.
 }
 
 void micro_batch(Stage& stage) {
