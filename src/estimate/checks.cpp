@@ -385,7 +385,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_patterns(plan, errors);
   check_preference(plan, architecture, errors);
   check_losses(plan, architecture, errors);
-  const bool copies_cache = plan.recipe.use_cache.value && !plan.recipe.cache_refers.value;
+  const bool copies_cache = plan.recipe.use_cache.value && plan.recipe.cache_kind.value == CacheKind::copies;
   if (copies_cache && !plan.checkpointing.on.value) {
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.recipe.use_cache.origin));
   }

@@ -140,7 +140,7 @@ struct Facts {
   SdpaKeys sdpa_keys = SdpaKeys::grouped;
   bool additive_mask = false;
   bool rotary_in_layers = false;
-  bool cache_refers = false;
+  CacheKind cache_kind = CacheKind::copies;
   std::int64_t labelled = 0;  ///< Of a row's positions, those that have a label; 0: all that can have one.
   bool liger_rms_norm = false;
   bool liger_rope = false;

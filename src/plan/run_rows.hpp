@@ -445,11 +445,12 @@ inline constexpr std::array run_rows{
                         [](const Plan& plan) { return plan.recipe.trained_layers.value != 0; }}),
     fact<&Plan::recipe, &RecipeFacts::use_cache, as::boolean>("use_cache",
                                                               {"the forward pass fills a key-value cache"}),
-    fact<&Plan::recipe, &RecipeFacts::cache_refers, as::boolean>(
-        "cache_refers", {"such a cache holds the keys and values that the layers make, as transformers' did before 4.56, "
-                         "and no copies of them",
-                         {},
-                         [](const Plan& plan) { return plan.recipe.cache_refers.value; }}),
+    fact<&Plan::recipe, &RecipeFacts::cache_kind, as::cache_kind>(
+        "cache_kind",
+        {"what such a cache holds: copies of the layers' keys and values, or these themselves (transformers before "
+         "4.56), which before 4.48 are part of the output and with it raised to fp32 (`returned`)",
+         {},
+         [](const Plan& plan) { return plan.recipe.cache_kind.value != CacheKind::copies; }}),
     fact<&Plan::recipe, &RecipeFacts::logit_shift, as::logit_shift>(
         "logit_shift",
         {"what of the loss over the whole logits is moved by a token: the labels, which are padded, or a copy of the "
@@ -460,7 +461,7 @@ inline constexpr std::array run_rows{
     fact<&Plan::recipe, &RecipeFacts::pair_scores, as::pair_scores>(
         "pair_scores",
         {"how DPO scores pairs by all their logits: row after row, all at once (TRL before 0.15), or so without the "
-         "last token's (before 0.13), beside which there is a cross entropy of the chosen rows (`held`, before 0.12)",
+         "last token's (before 0.14), beside which there is a cross entropy of the chosen rows (`held`, before 0.12)",
          {},
          [](const Plan& plan) { return plan.recipe.pair_scores.value != PairScores::by_row; }}),
     fact<&Plan::recipe, &RecipeFacts::token_metrics, as::token_metrics>(

@@ -124,6 +124,7 @@ inline constexpr auto token_metrics = choice<TokenMetrics, token_metrics_names>(
 inline constexpr auto logit_shift =
     choice<LogitShift, logit_shift_names>("one of labels, logits, replaced_logits, raised_logits");
 inline constexpr auto pair_scores = choice<PairScores, pair_scores_names>("one of by_row, at_once, cut, held");
+inline constexpr auto cache_kind = choice<CacheKind, cache_kind_names>("one of copies, references, returned");
 inline constexpr auto sdpa_keys = choice<SdpaKeys, sdpa_keys_names>("one of grouped, repeated, copied");
 inline constexpr auto loss = choice<Loss, loss_names>(
     "one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear, "

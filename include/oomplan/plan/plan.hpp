@@ -75,10 +75,16 @@ inline constexpr std::array<std::string_view, 4> logit_shift_names{"labels", "lo
                                                                    "raised_logits"};
 
 /// How a DPO trainer scores pairs by all their logits (trl/trainer/dpo_trainer.py: concatenated_forward). by_row: one
-/// row after the other. at_once: by one log-softmax of all (before 0.15). cut: of all but the last token's (before 0.13).
+/// row after the other. at_once: by one log-softmax of all (before 0.15). cut: of all but the last token's (before 0.14).
 /// held: so, beside a cross entropy of the chosen rows, and all of it lives until the loss is there (before 0.12).
 enum class PairScores : std::uint8_t { by_row, at_once, cut, held };
 inline constexpr std::array<std::string_view, 4> pair_scores_names{"by_row", "at_once", "cut", "held"};
+
+/// What a key-value cache that a forward pass in training fills is (transformers: cache_utils.py). copies: of the
+/// layers' keys and values. references: those themselves (before 4.56). returned: so, as tuples in the output, which
+/// accelerate raises to fp32 with it (before 4.48).
+enum class CacheKind : std::uint8_t { copies, references, returned };
+inline constexpr std::array<std::string_view, 3> cache_kind_names{"copies", "references", "returned"};
 
 /// How sdpa gets keys and values of which several queries' heads share one (transformers:
 /// integrations/sdpa_attention.py). grouped: as they are, where there is no mask. repeated: for each head, and
@@ -247,7 +253,7 @@ struct RecipeFacts {
   Setting<std::int64_t> loss_part{};  ///< Of unsloth_fused: bytes of fp32 logits that a part of it has at most.
   Setting<bool> outputs_kept{};       ///< The model's output object (logits) lives through backward.
   Setting<bool> use_cache{};          ///< The forward pass fills a key-value cache.
-  Setting<bool> cache_refers{};       ///< Such a cache holds a layer's own keys and values, not copies of them.
+  Setting<CacheKind> cache_kind{};
   Setting<LogitShift> logit_shift{};
   Setting<PairScores> pair_scores{};  ///< Of dpo, by full logits.
   /// Python's regular expressions of the parameters that are trained, from their names' beginning; empty: all that the

@@ -198,14 +198,14 @@ void note(const Inputs& inputs, std::string_view key, bool wanted, std::string_v
 /// Before 1.0, whose trainers score by a head of their own.
 bool is_former(std::string_view trl) { return is_older(trl, "1.0"); }
 
-// DPOTrainer.tokenize_row: each part is cut by itself, prompts before 0.13 only where the config asks.
+// DPOTrainer.tokenize_row: each part is cut by itself, prompts before 0.14 only where the config asks.
 void cut_rows(std::string_view trl, const Inputs& inputs, TrainingPlan& plan) {
   const Node* prompt = find_value(inputs, "max_prompt_length");
   const auto said = std::ranges::find(inputs, "max_completion_length", &Input::key);
   const std::int64_t completion = said == inputs.end() ? 0 : said->value->as_integer().value_or(0);
   if (completion <= 0) return;
   plan.batch.completion_length = {completion, origin_of(*said)};
-  const std::int64_t usual = is_older(trl, "0.13") ? 0 : 512;
+  const std::int64_t usual = is_older(trl, "0.14") ? 0 : 512;
   const std::int64_t longest = prompt == nullptr ? usual : prompt->as_integer().value_or(0);
   auto& length = plan.batch.sequence_length;
   if (longest <= 0 || completion >= length.value || longest >= length.value - completion) return;
@@ -219,7 +219,7 @@ void plan_former_dpo(std::string_view trl, const Inputs& inputs, const Stack& st
   const Origin origin = stack.origin("trl", "DPOTrainer.concatenated_forward");
   plan.recipe.outputs_kept = {!is_older(trl, "0.19"), origin};
   if (!is_older(trl, "0.18")) plan.recipe.use_cache = {false, origin};
-  if (is_older(trl, "0.13") && find_value(inputs, "max_length") == nullptr)
+  if (is_older(trl, "0.14") && find_value(inputs, "max_length") == nullptr)
     plan.batch.sequence_length = {0, stack.origin("trl", "DPOConfig, whose max_length is null")};
   cut_rows(trl, inputs, plan);
   note(inputs, "precompute_ref_log_probs", true, "scores from before the first step in this version of TRL", draft);
