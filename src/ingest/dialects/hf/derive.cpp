@@ -238,7 +238,7 @@ void plan_quantization(const Hf& hf, Setting<Quantization>& quantization) {
   quantization = {kind.value.value_or(Quantization::nf4), kind.value ? kind.origin : four.origin};
 }
 
-// trl 0.12 to 0.28 calls peft's prepare_model_for_kbit_training, and in bf16 brings embeddings and head back:
+// trl 0.9 to 0.28 calls peft's prepare_model_for_kbit_training, and in bf16 brings embeddings and head back:
 // SFTTrainer up to 0.25, DPOTrainer in all of them. After that adapters are cast to bf16, and nothing else.
 void plan_quantized_adapter(const Run& run, TrainingPlan& plan) {
   const bool casts = run.packs && !is_older(version_in(run.stack, "trl"), "0.26");

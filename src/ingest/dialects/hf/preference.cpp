@@ -213,15 +213,28 @@ void cut_rows(std::string_view trl, const Inputs& inputs, TrainingPlan& plan) {
   derive(length.origin, "and what max_prompt_length and max_completion_length leave of a row");
 }
 
-// trl 0.12 to 0.28: trainer/dpo_trainer.py, concatenated_forward.
+// trl 0.9 to 0.11: examples/scripts/dpo.py evaluates when training is done, whatever the config says.
+void plan_last_evaluation(const Arguments& hf, const Stack& stack, TrainingPlan& plan) {
+  if (plan.evaluation.evaluates.value) return;
+  plan.evaluation.evaluates = {true, stack.origin("trl", "dpo.py, which evaluates when training is done")};
+  plan.evaluation.rows = stack.plan().evaluation.rows;
+  give(plan.evaluation.rows, hf.get<std::int64_t>("per_device_eval_batch_size"));
+}
+
+// trl 0.9 to 0.28: trainer/dpo_trainer.py, concatenated_forward.
 void plan_former_dpo(std::string_view trl, const Inputs& inputs, const Stack& stack, Draft& draft) {
   TrainingPlan& plan = draft.plan;
   const Origin origin = stack.origin("trl", "DPOTrainer.concatenated_forward");
   plan.recipe.outputs_kept = {!is_older(trl, "0.19"), origin};
-  if (!is_older(trl, "0.18")) plan.recipe.use_cache = {false, origin};
-  if (is_older(trl, "0.14") && find_value(inputs, "max_length") == nullptr)
+  if (!is_older(trl, "0.18") || is_older(trl, "0.12")) plan.recipe.use_cache = {false, origin};
+  const Node* length = find_value(inputs, "max_length");
+  const bool unlimited = length == nullptr || length->kind == Node::Kind::null;
+  if (is_older(trl, "0.12") && unlimited) {
+    plan.batch.sequence_length = {512, stack.origin("trl", "DPOTrainer, where max_length is null")};
+  } else if (is_older(trl, "0.14") && unlimited) {
     plan.batch.sequence_length = {0, stack.origin("trl", "DPOConfig, whose max_length is null")};
-  cut_rows(trl, inputs, plan);
+  }
+  if (!is_older(trl, "0.12")) cut_rows(trl, inputs, plan);
   note(inputs, "precompute_ref_log_probs", true, "scores from before the first step in this version of TRL", draft);
   note(inputs, "use_weighting", true, "weights of pairs in this version of TRL", draft);
 }
@@ -239,6 +252,7 @@ void plan_dpo(const Arguments& hf, const Inputs& inputs, const Stack& stack, Dra
   if (!is_former(trl)) return;
   forget(dpo_former, draft);
   plan_former_dpo(trl, inputs, stack, draft);
+  if (is_older(trl, "0.12")) plan_last_evaluation(hf, stack, draft.plan);
 }
 
 // These trainers load no model in 4 or 8 bits: a script of one's own does, and what it makes of it is its own affair.
