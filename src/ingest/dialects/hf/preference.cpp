@@ -213,7 +213,7 @@ void cut_rows(std::string_view trl, const Inputs& inputs, TrainingPlan& plan) {
   derive(length.origin, "and what max_prompt_length and max_completion_length leave of a row");
 }
 
-// trl 0.9 to 0.11: examples/scripts/dpo.py evaluates when training is done, whatever the config says.
+// trl 0.11: examples/scripts/dpo.py evaluates when training is done, whatever the config says.
 void plan_last_evaluation(const Arguments& hf, const Stack& stack, TrainingPlan& plan) {
   if (plan.evaluation.evaluates.value) return;
   plan.evaluation.evaluates = {true, stack.origin("trl", "dpo.py, which evaluates when training is done")};
@@ -252,7 +252,7 @@ void plan_dpo(const Arguments& hf, const Inputs& inputs, const Stack& stack, Dra
   if (!is_former(trl)) return;
   forget(dpo_former, draft);
   plan_former_dpo(trl, inputs, stack, draft);
-  if (is_older(trl, "0.12")) plan_last_evaluation(hf, stack, draft.plan);
+  if (is_older(trl, "0.12") && !is_older(trl, "0.11")) plan_last_evaluation(hf, stack, draft.plan);
 }
 
 // These trainers load no model in 4 or 8 bits: a script of one's own does, and what it makes of it is its own affair.
