@@ -117,6 +117,10 @@ void plan_length(const Run& run, TrainingPlan& plan) {
   if (run.sft) {
     by("max_length");
     if (has_key(key_file("hf"), run.stack, "max_seq_length")) by("max_seq_length");
+    // SFTTrainer took 1024 for null, or the tokenizer's limit where that is lower.
+    const bool null = run.packs && plan.batch.sequence_length.value == 0;
+    if (null && is_older(version_in(run.stack, "trl"), "0.15"))
+      plan.batch.sequence_length = run.stack.plan().batch.sequence_length;
   } else {
     std::ranges::for_each(scripts, by);
   }
