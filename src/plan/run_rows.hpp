@@ -509,11 +509,11 @@ inline constexpr std::array run_rows{
                            {},
                            is_unsloth}),
     fact<&Plan::kernels, &KernelFacts::sdpa_keys, as::sdpa_keys>(
-        "sdpa_keys",
-        {"how sdpa gets keys and values that several heads share: grouped, where there is no mask, or repeated for each "
-         "head, as transformers did before 4.54, and from 4.48 on always as copies (`copied`)",
-         {},
-         [](const Plan& plan) { return plan.kernels.sdpa_keys.value != SdpaKeys::grouped; }}),
+        "sdpa_keys", {"how sdpa gets keys and values that several heads share: grouped, where there is no mask, or "
+                      "repeated for each "
+                      "head, as transformers did before 4.54, and from 4.48 on always as copies (`copied`)",
+                      {},
+                      [](const Plan& plan) { return plan.kernels.sdpa_keys.value != SdpaKeys::grouped; }}),
     fact<&Plan::kernels, &KernelFacts::additive_mask, as::boolean>(
         "additive_mask", {"the mask of sdpa is one of numbers, in the embeddings' dtype, as transformers' was before "
                           "4.53",

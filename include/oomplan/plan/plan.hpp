@@ -75,8 +75,9 @@ inline constexpr std::array<std::string_view, 4> logit_shift_names{"labels", "lo
                                                                    "raised_logits"};
 
 /// How a DPO trainer scores pairs by all their logits (trl/trainer/dpo_trainer.py: concatenated_forward). by_row: one
-/// row after the other. at_once: by one log-softmax of all (before 0.15). cut: of all but the last token's (before 0.14).
-/// held: so, beside a cross entropy of the chosen rows, and all of it lives until the loss is there (before 0.12).
+/// row after the other. at_once: by one log-softmax of all (before 0.15). cut: of all but the last token's (before
+/// 0.14). held: so, beside a cross entropy of the chosen rows, and all of it lives until the loss is there (before
+/// 0.12).
 enum class PairScores : std::uint8_t { by_row, at_once, cut, held };
 inline constexpr std::array<std::string_view, 4> pair_scores_names{"by_row", "at_once", "cut", "held"};
 

@@ -143,8 +143,9 @@ Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& keys, const 
   Torch& t = play.torch;
   KeyValues* const cache = s.arguments.cache.get();
   const Tensor k = cache != nullptr ? cache->add(keys) : keys;
-  const Tensor v =
-      cache == nullptr ? values : cache->add(play.facts.cache_kind == CacheKind::copies ? t.to(values, keys->dtype) : values);
+  const Tensor v = cache == nullptr
+                       ? values
+                       : cache->add(play.facts.cache_kind == CacheKind::copies ? t.to(values, keys->dtype) : values);
   if (play.facts.attention == Attention::eager) return eager(t, s, q, k, v, kind);
   if (play.facts.attention == Attention::flash_attention_2 && play.facts.padding_mask && !kind.pictures) {
     return unpadded_flash(t, q, k, v, kind.dropout, kind.causal);

@@ -7,8 +7,8 @@
 namespace oomplan::estimator::recipes {
 namespace {
 
-/// The autocast of compute_loss before trl 1.0 around both models of a quantized policy that peft_module_casting_to_bf16
-/// was called for: what it casts stays until the loss is there.
+/// The autocast of compute_loss before trl 1.0 around both models of a quantized policy that
+/// peft_module_casting_to_bf16 was called for: what it casts stays until the loss is there.
 class AroundBoth {
  public:
   AroundBoth(Torch& torch, const Facts& facts)
@@ -36,7 +36,7 @@ void lose(Stage& stage, const Facts& facts, ScoredRows& pairs) {
   const Tensor ratios = compares ? t.sub(policy.sums, reference.sums) : policy.sums;
   InBucket bucket(t, Bucket::logits_and_loss);
   pairs.stream.loss = t.div_scalar(t.sum_all(t.neg(ratios)));
-  const bool means = facts.pair_scores != PairScores::held;  // Those take a mean of the logits as they are.
+  const bool means = facts.pair_scores != PairScores::held;             // Those take a mean of the logits as they are.
   if (policy.logits && means) measure_halves(t, facts, policy.logits);  // The metrics of trl 1.8.
 }
 
