@@ -12,6 +12,7 @@ followed through imports within FOLDER.
 
 import ast
 import pathlib
+import re
 import sys
 
 # Modules and classes in them, and under which name those of them are written that have a namesake.
@@ -60,7 +61,8 @@ class Package:
         """The file and the definition of a class, through imports and packages that load lazily."""
         path = self.file_of(module)
         if path is None:
-            return None
+            package = module.split(".")[0]
+            return self.find(package, name) if package != module else None
         for node in self.tree(path).body:
             if isinstance(node, ast.ClassDef) and node.name == name:
                 return path, node
@@ -83,7 +85,7 @@ class Package:
 
     def anywhere(self, package, name):
         for path in sorted((self.root / package).rglob("*.py")):
-            if f"\nclass {name}(" not in path.read_text(encoding="utf-8"):
+            if not re.search(rf"^class {name}[(:]", path.read_text(encoding="utf-8"), re.MULTILINE):
                 continue
             for node in self.tree(path).body:
                 if isinstance(node, ast.ClassDef) and node.name == name:

@@ -393,7 +393,8 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_patterns(plan, errors);
   check_preference(plan, architecture, errors);
   check_losses(plan, architecture, errors);
-  if (plan.recipe.use_cache.value && !plan.checkpointing.on.value) {
+  const bool copies_cache = plan.recipe.use_cache.value && plan.recipe.cache_kind.value == CacheKind::copies;
+  if (copies_cache && !plan.checkpointing.on.value) {
     errors.push_back(unmodelled("a key-value cache in training is not modelled yet", plan.recipe.use_cache.origin));
   }
   check_unsloth(plan, architecture, errors);
@@ -410,7 +411,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_adapter(plan, architecture, errors);
   check_targets(plan, architecture, errors);
   check_lora_layers(plan, architecture, errors);
-  if (plan.recipe.use_cache.value && plan.evaluation.evaluates.value) {
+  if (copies_cache && plan.evaluation.evaluates.value) {
     errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));
   }
   const std::int64_t sequence = longest_sequence(plan, architecture);

@@ -236,7 +236,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.checkpoints_modules = plan.checkpointing.wrapped.value && plan.mesh.sharding.value == Sharding::fsdp2 &&
                           plan.mesh.fsdp_units.value == ShardUnits::adapters;
   f.input_grads = asks || (f.adapts() && plan.adapter.input_grads.value) || trains_embeddings(plan);
-  f.fills_cache = fills_cache(plan, architecture);
+  const bool refers = plan.recipe.cache_kind.value != CacheKind::copies;
+  f.fills_cache = fills_cache(plan, architecture) || (plan.recipe.use_cache.value && refers);
   f.generates = plan.recipe.kind.value == RecipeKind::grpo && plan.recipe.generation.value == Generation::transformers;
   f.modules_to_save = f.adapts() ? plan.adapter.modules_to_save.value : std::vector<std::string>{};
   f.modules_to_save_at = plan.adapter.modules_to_save.origin.where;
@@ -296,6 +297,12 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   cast_as_engine(plan, f);
   f.patched_log_softmax = plan.kernels.patched_log_softmax.value;
   f.token_metrics = plan.recipe.token_metrics.value;
+  f.logit_shift = plan.recipe.logit_shift.value;
+  f.pair_scores = plan.recipe.pair_scores.value;
+  f.sdpa_keys = plan.kernels.sdpa_keys.value;
+  f.additive_mask = plan.kernels.additive_mask.value;
+  f.rotary_in_layers = plan.kernels.rotary_in_layers.value;
+  f.cache_kind = plan.recipe.cache_kind.value;
   f.unsloth = plan.kernels.unsloth.value != UnslothLayers::none;
   f.joined = plan.batch.joined.value;
   f.loss_part = plan.recipe.loss_part.value;

@@ -137,6 +137,12 @@ struct Facts {
   bool trained_to_fp32 = false;
   bool kbit_upcast = false;
   TokenMetrics token_metrics = TokenMetrics::none;
+  LogitShift logit_shift = LogitShift::labels;
+  PairScores pair_scores = PairScores::by_row;
+  SdpaKeys sdpa_keys = SdpaKeys::grouped;
+  bool additive_mask = false;
+  bool rotary_in_layers = false;
+  CacheKind cache_kind = CacheKind::copies;
   std::int64_t labelled = 0;  ///< Of a row's positions, those that have a label; 0: all that can have one.
   bool liger_rms_norm = false;
   bool liger_rope = false;

@@ -117,12 +117,22 @@ void RouterLogits::take(const Tensor& logits, std::int64_t per_token) {
 Tensor KeyValues::add(const Tensor& states) {
   Restore bucket(torch_.recorder.scope.bucket, bucket_.value_or(torch_.recorder.scope.bucket));
   if (next_ == held_.size()) {
-    held_.emplace_back(torch_.recorder.scope.layer, torch_.cat({states}, 2));
+    held_.emplace_back(torch_.recorder.scope.layer, kind_ == CacheKind::copies ? torch_.cat({states}, 2) : states);
   } else {
     Tensor& own = held_[next_].second;
     own = torch_.cat({own, states}, 2);
   }
   return held_[next_++].second;
+}
+
+void KeyValues::raise() {
+  if (kind_ != CacheKind::returned) return;
+  std::vector<Tensor> raised;
+  for (const auto& [layer, own] : held_) {
+    Restore in_layer(torch_.recorder.scope.layer, std::int16_t{layer});
+    raised.push_back(torch_.to(own, DType::fp32));
+  }
+  for (std::size_t i = 0; i < held_.size(); ++i) held_[i].second = std::move(raised[i]);
 }
 
 void KeyValues::lengthen(std::int64_t tokens) {
@@ -241,7 +251,7 @@ void Model::base(Play& play, Stream& s) const {
   std::optional<Play> decoder;
   for (const Segment& segment : body) {
     if (&segment == &body.back() && play.facts.fills_cache && !play.facts.checkpointing && !s.arguments.cache)
-      s.arguments.cache = std::make_shared<KeyValues>(play.torch);
+      s.arguments.cache = std::make_shared<KeyValues>(play.torch, std::nullopt, play.facts.cache_kind);
     if (segment.tower) {
       if (play.facts.images.count > 0 && !segment.silent) {
         auto facts = facts_of_tower(play.facts);

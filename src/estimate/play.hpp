@@ -29,12 +29,15 @@ inline constexpr std::array<std::string_view, 3> span_names{"full", "sliding", "
 class KeyValues {
  public:
   /// `bucket`: what it counts as; none: as what is made beside it.
-  explicit KeyValues(Torch& torch, std::optional<Bucket> bucket = {}) : torch_(torch), bucket_(bucket) {}
+  explicit KeyValues(Torch& torch, std::optional<Bucket> bucket = {}, CacheKind kind = CacheKind::copies)
+      : torch_(torch), bucket_(bucket), kind_(kind) {}
   KeyValues(const KeyValues&) = delete;
   KeyValues& operator=(const KeyValues&) = delete;
   ~KeyValues();
   /// DynamicLayer.update: what it has of the layer, which is nothing in the first pass, and `states` put together.
   Tensor add(const Tensor& states);
+  /// What accelerate makes of one that is part of the output: all of it in fp32, then the rest goes.
+  void raise();
   /// Another forward pass begins.
   void begin_pass() { next_ = 0; }
   /// What passes over more tokens leave of it: each layer's keys, then its values, are put together anew.
@@ -43,6 +46,7 @@ class KeyValues {
  private:
   Torch& torch_;
   std::optional<Bucket> bucket_;
+  CacheKind kind_;
   std::vector<std::pair<std::int16_t, Tensor>> held_{};  ///< By layer, in the order in which they are asked for.
   std::size_t next_ = 0;
 };

@@ -73,7 +73,26 @@ std::vector<Tensor> call_for_hidden(Stage& stage, Role role, const Facts& facts,
   return raised;
 }
 
-/// concatenated_forward of trl 0.15 to 0.28 (trainer/dpo_trainer.py): labels are shifted, and no logits cut off.
+/// Each token's, by the logits of the one before it.
+Tensor token_log_probs(Torch& t, PairScores how, const Stream& s) {
+  const bool cut = how == PairScores::cut || how == PairScores::held;
+  const std::int64_t length = s.input_ids->sizes[1] - (cut ? 1 : 0);
+  const Tensor labels = t.empty({s.input_ids->sizes[0], length}, DType::int64, "aten::roll");
+  if (how == PairScores::by_row) return selective_log_softmax(t, s.logits, labels, LogSoftmax::by_row);
+  const Tensor logits = cut ? t.slice(s.logits, 1, 0, length) : s.logits;
+  return t.squeeze(t.gather_last(t.log_softmax_last(logits), t.unsqueeze(labels, 2)), 2);
+}
+
+/// concatenated_forward of trl 0.9 to 0.11: cross_entropy_loss of the chosen rows' shifted logits.
+Tensor loss_of_chosen(Torch& t, const Tensor& logits) {
+  const Dims& sizes = logits->sizes;
+  const std::int64_t rows = sizes[0] / 2 * (sizes[1] - 1);
+  const Tensor chosen = t.contiguous(t.slice(t.slice(logits, 0, 0, sizes[0] / 2), 1, 0, sizes[1] - 1));
+  const Tensor labels = t.empty({rows}, DType::int64, "aten::clone");
+  return t.cross_entropy(t.view(chosen, {rows, sizes[2]}), labels);
+}
+
+/// concatenated_forward of trl 0.9 to 0.28 (trainer/dpo_trainer.py): labels are shifted, and no logits cut off.
 Scores score_whole_rows(Stage& stage, Role role, const Facts& facts, ScoredRows& rows) {
   Stream s = rows.stream;
   std::vector<Tensor> hidden;
@@ -84,9 +103,12 @@ Scores score_whole_rows(Stage& stage, Role role, const Facts& facts, ScoredRows&
   }
   Torch& t = stage.torch();
   InBucket bucket(t, Bucket::logits_and_loss);
-  const Tensor labels = t.empty(s.input_ids->sizes, DType::int64, "aten::roll");
-  const Tensor log_probs = selective_log_softmax(t, s.logits, labels, LogSoftmax::by_row);
+  const Tensor log_probs = token_log_probs(t, facts.pair_scores, s);
   const Tensor sums = t.sum_last(log_probs);
+  if (facts.pair_scores == PairScores::held) {
+    Tensor chosen_loss = loss_of_chosen(t, s.logits);
+    return {sums, std::move(s.logits), std::move(chosen_loss)};
+  }
   measure_halves(t, facts, s.logits);
   s.logits.reset();
   each_in_layer(t, hidden, [](Tensor& one) { one.reset(); });

@@ -29,6 +29,7 @@ struct Scores {
   Tensor sums{};  ///< Of each row's completion: of its log-probabilities.
   /// Where the loss is of full logits: the model's output, which the trainer holds on to until its metrics are made.
   Tensor logits{};
+  Tensor chosen_loss{};  ///< A cross entropy that nothing may use, with what its backward pass would take.
 };
 
 /// By the policy.

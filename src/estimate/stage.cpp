@@ -91,6 +91,7 @@ void Stage::raise_outputs(Stream& s) {
   InBucket bucket(torch_, Bucket::logits_and_loss);
   s.logits = torch_.to(s.logits, DType::fp32);
   for (Tensor& other : s.returned) other = torch_.to(other, DType::fp32);
+  if (s.arguments.cache) s.arguments.cache->raise();
 }
 
 void Stage::call(Role role, const Facts& facts, Stream& s, const std::function<void(Play&, const Head&)>& head_and_loss,

@@ -175,15 +175,39 @@ void check_stacks(TrainingPlan& plan, const Architecture& model) {
        model.model_type, plan.model.name.origin.where});
 }
 
-// What of the models' code another version changed, only a run of it tells.
-void check_family(TrainingPlan& plan, const Architecture& model) {
+/// The file of the transformers that is read; null where none stands for it.
+const ingestion::StackLayer* layer_read(const TrainingPlan& plan) {
   const std::string_view read = transformers_in(plan.framework);
   const auto is_read = [&](const ingestion::StackLayer& layer) {
     return layer.package == "transformers" && ingestion::covers(layer, read);
   };
   const auto& layers = ingestion::stack_layers();
   const auto found = read.empty() ? layers.end() : std::ranges::find_if(layers, is_read);
-  if (found == layers.end()) return;
+  return found == layers.end() ? nullptr : &*found;
+}
+
+// What an older version's code of some models does otherwise than that of the others: lists of its file.
+void follow_older_models(TrainingPlan& plan, const Architecture& model) {
+  const ingestion::StackLayer* layer = layer_read(plan);
+  if (layer == nullptr) return;
+  const auto lists = [&](std::string_view name) {
+    const auto found = std::ranges::find(layer->model_types, name, [](const auto& row) { return row.first; });
+    return found != layer->model_types.end() && std::ranges::count(found->second, model.model_type) > 0;
+  };
+  const Origin origin{Origin::Kind::framework_default, "transformers " + std::string(transformers_in(plan.framework)) +
+                                                           ": the code of " + model.model_type};
+  const auto follow = [&](std::string_view name, auto& setting, auto value) {
+    if (lists(name) && !setting.origin.is_said()) setting = {value, origin};
+  };
+  follow("rotary_in_layers", plan.kernels.rotary_in_layers, true);
+  follow("replaced_logits", plan.recipe.logit_shift, LogitShift::replaced_logits);
+}
+
+// What of the models' code another version changed, only a run of it tells.
+void check_family(TrainingPlan& plan, const Architecture& model) {
+  const ingestion::StackLayer* found = layer_read(plan);
+  if (found == nullptr) return;
+  const std::string_view read = transformers_in(plan.framework);
   const auto has = [&](const std::vector<std::string>& families) {
     return std::ranges::count(families, model.model_type) > 0;
   };
@@ -233,6 +257,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   check_scans(plan, model);
   check_stacks(plan, model);
   check_family(plan, model);
+  follow_older_models(plan, model);
   if (const ingestion::Dialect* dialect = ingestion::find_dialect(plan.dialect);
       dialect != nullptr && dialect->adapt_to_model) {
     if (std::optional<Diagnostic> refused = dialect->adapt_to_model(plan, model)) return *std::move(refused);

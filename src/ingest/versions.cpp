@@ -161,7 +161,8 @@ const StackLayer* ChosenVersions::chosen(const NamedVersion& named, std::string_
 std::string ChosenVersions::version_of(const StackLayer& layer, std::string_view top) const {
   const NamedVersion* name = layer.since.empty() ? nullptr : named(layer.package);
   const StackLayer* found = name == nullptr ? nullptr : chosen(*name, top);
-  const bool stands = found != nullptr && found->name == layer.name && covers(layer, name->version);
+  // That of which nothing is known has the name that the user gave it, too.
+  const bool stands = found != nullptr && found->name == layer.name && !numbers_of(name->version).empty();
   return stands ? name->version : layer.version;
 }
 

@@ -445,6 +445,25 @@ inline constexpr std::array run_rows{
                         [](const Plan& plan) { return plan.recipe.trained_layers.value != 0; }}),
     fact<&Plan::recipe, &RecipeFacts::use_cache, as::boolean>("use_cache",
                                                               {"the forward pass fills a key-value cache"}),
+    fact<&Plan::recipe, &RecipeFacts::cache_kind, as::cache_kind>(
+        "cache_kind",
+        {"what such a cache holds: copies of the layers' keys and values, or these themselves (transformers before "
+         "4.56), which before 4.48 are part of the output and with it raised to fp32 (`returned`)",
+         {},
+         [](const Plan& plan) { return plan.recipe.cache_kind.value != CacheKind::copies; }}),
+    fact<&Plan::recipe, &RecipeFacts::logit_shift, as::logit_shift>(
+        "logit_shift",
+        {"what of the loss over the whole logits is moved by a token: the labels, which are padded, or a copy of the "
+         "logits without the last token's (transformers before 4.49); that of an fp32 copy, which may take the logits' "
+         "place (`replaced_logits`), or is what the model makes of them in any case (`raised_logits`, before 4.46)",
+         {},
+         [](const Plan& plan) { return plan.recipe.logit_shift.value != LogitShift::labels; }}),
+    fact<&Plan::recipe, &RecipeFacts::pair_scores, as::pair_scores>(
+        "pair_scores",
+        {"how DPO scores pairs by all their logits: row after row, all at once (TRL before 0.15), or so without the "
+         "last token's (before 0.14), beside which there is a cross entropy of the chosen rows (`held`, before 0.12)",
+         {},
+         [](const Plan& plan) { return plan.recipe.pair_scores.value != PairScores::by_row; }}),
     fact<&Plan::recipe, &RecipeFacts::token_metrics, as::token_metrics>(
         "token_metrics",
         {"what the trainer measures of the logits beside the loss, as TRL's SFTTrainer did before 1.7: "
@@ -489,6 +508,22 @@ inline constexpr std::array run_rows{
                            "xformers' flash operator",
                            {},
                            is_unsloth}),
+    fact<&Plan::kernels, &KernelFacts::sdpa_keys, as::sdpa_keys>(
+        "sdpa_keys", {"how sdpa gets keys and values that several heads share: grouped, where there is no mask, or "
+                      "repeated for each "
+                      "head, as transformers did before 4.54, and from 4.48 on always as copies (`copied`)",
+                      {},
+                      [](const Plan& plan) { return plan.kernels.sdpa_keys.value != SdpaKeys::grouped; }}),
+    fact<&Plan::kernels, &KernelFacts::additive_mask, as::boolean>(
+        "additive_mask", {"the mask of sdpa is one of numbers, in the embeddings' dtype, as transformers' was before "
+                          "4.53",
+                          {},
+                          [](const Plan& plan) { return plan.kernels.additive_mask.value; }}),
+    fact<&Plan::kernels, &KernelFacts::rotary_in_layers, as::boolean>(
+        "rotary_in_layers", {"each layer makes the rotary embedding anew, in the dtype of its values, as those of some "
+                             "models did before transformers 4.48",
+                             {},
+                             [](const Plan& plan) { return plan.kernels.rotary_in_layers.value; }}),
     fact<&Plan::evaluation, &EvaluationFacts::evaluates, as::boolean>(
         "evaluates", {"evaluation runs while the optimizer's state is there", {}, evaluates}),
     fact<&Plan::evaluation, &EvaluationFacts::rows, as::count>(

@@ -121,6 +121,11 @@ inline constexpr auto experts = choice<ExpertsImplementation, experts_names>("on
 inline constexpr auto routing = choice<Routing, routing_names>("one of any, balanced");
 inline constexpr auto token_metrics = choice<TokenMetrics, token_metrics_names>(
     "one of none, accuracy, row_entropy, entropy, copied_entropy, shifted_entropy");
+inline constexpr auto logit_shift =
+    choice<LogitShift, logit_shift_names>("one of labels, logits, replaced_logits, raised_logits");
+inline constexpr auto pair_scores = choice<PairScores, pair_scores_names>("one of by_row, at_once, cut, held");
+inline constexpr auto cache_kind = choice<CacheKind, cache_kind_names>("one of copies, references, returned");
+inline constexpr auto sdpa_keys = choice<SdpaKeys, sdpa_keys_names>("one of grouped, repeated, copied");
 inline constexpr auto loss = choice<Loss, loss_names>(
     "one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear, "
     "cut_cross_entropy, dynamic_fine_tuning, entropy_aware, masked_entropy_aware, chunked_output, "

@@ -66,6 +66,33 @@ enum class TokenMetrics : std::uint8_t { none, accuracy, row_entropy, entropy, c
 inline constexpr std::array<std::string_view, 6> token_metrics_names{"none",    "accuracy",       "row_entropy",
                                                                      "entropy", "copied_entropy", "shifted_entropy"};
 
+/// What of a language model's loss is moved by one token, so that each is held against the next (transformers:
+/// loss/loss_utils.py). labels: they are padded. logits: of an fp32 copy, all but the last token's are copied (before
+/// 4.49). replaced_logits: so, where the copy takes the logits' place (Mistral before 4.48). raised_logits: the model
+/// makes that copy whether or not there is a loss (before 4.46).
+enum class LogitShift : std::uint8_t { labels, logits, replaced_logits, raised_logits };
+inline constexpr std::array<std::string_view, 4> logit_shift_names{"labels", "logits", "replaced_logits",
+                                                                   "raised_logits"};
+
+/// How a DPO trainer scores pairs by all their logits (trl/trainer/dpo_trainer.py: concatenated_forward). by_row: one
+/// row after the other. at_once: by one log-softmax of all (before 0.15). cut: of all but the last token's (before
+/// 0.14). held: so, beside a cross entropy of the chosen rows, and all of it lives until the loss is there (before
+/// 0.12).
+enum class PairScores : std::uint8_t { by_row, at_once, cut, held };
+inline constexpr std::array<std::string_view, 4> pair_scores_names{"by_row", "at_once", "cut", "held"};
+
+/// What a key-value cache that a forward pass in training fills is (transformers: cache_utils.py). copies: of the
+/// layers' keys and values. references: those themselves (before 4.56). returned: so, as tuples in the output, which
+/// accelerate raises to fp32 with it (before 4.48).
+enum class CacheKind : std::uint8_t { copies, references, returned };
+inline constexpr std::array<std::string_view, 3> cache_kind_names{"copies", "references", "returned"};
+
+/// How sdpa gets keys and values of which several queries' heads share one (transformers:
+/// integrations/sdpa_attention.py). grouped: as they are, where there is no mask. repeated: for each head, and
+/// contiguous beside a mask (before 4.48). copied: so, and contiguous always (before 4.54).
+enum class SdpaKeys : std::uint8_t { grouped, repeated, copied };
+inline constexpr std::array<std::string_view, 3> sdpa_keys_names{"grouped", "repeated", "copied"};
+
 /// What a model is trained for. language_model: what its architecture is for, as a rule to predict tokens. The others
 /// are transformers' ...ForSequenceClassification, ...ForTokenClassification and ...ForImageClassification.
 enum class HeadKind : std::uint8_t {
@@ -227,6 +254,9 @@ struct RecipeFacts {
   Setting<std::int64_t> loss_part{};  ///< Of unsloth_fused: bytes of fp32 logits that a part of it has at most.
   Setting<bool> outputs_kept{};       ///< The model's output object (logits) lives through backward.
   Setting<bool> use_cache{};          ///< The forward pass fills a key-value cache.
+  Setting<CacheKind> cache_kind{};
+  Setting<LogitShift> logit_shift{};
+  Setting<PairScores> pair_scores{};  ///< Of dpo, by full logits.
   /// Python's regular expressions of the parameters that are trained, from their names' beginning; empty: all that the
   /// method trains. A model with an adapter has "base_model.model." before its names.
   Setting<std::vector<std::string>> trained{};
@@ -350,6 +380,9 @@ struct KernelFacts {
   Setting<bool> fused_norm_rope{};      ///< Axolotl's kernel for the norms of queries and keys and their turning.
   Setting<bool> patched_log_softmax{};  ///< Axolotl's function for tokens' log-probabilities, in place of TRL's.
   Setting<UnslothLayers> unsloth{};     ///< Those of the model's layers.
+  Setting<SdpaKeys> sdpa_keys{};
+  Setting<bool> additive_mask{};     ///< The causal mask is of numbers, in the embeddings' dtype, for sdpa too.
+  Setting<bool> rotary_in_layers{};  ///< Each layer makes the rotary embedding anew.
   friend bool operator==(const KernelFacts&, const KernelFacts&) = default;
 };
 

@@ -29,6 +29,7 @@ class LinearHead final : public Head {
         after_(static_cast<After>(a.choice("after", afters))),
         softcapped_(a.find("softcap") != nullptr) {
     names_input = divides_;
+    if (b.facts.logit_shift == LogitShift::raised_logits && after_ == After::nothing) after_ = After::raised;
     const bool older = a.find(older_code) != nullptr;
     shifts_logits = older || a.flag("shifts_logits", false);
     shifts_raised = older && a.choice("older_loss", older_losses) == 1;

@@ -143,22 +143,29 @@ Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& keys, const 
   Torch& t = play.torch;
   KeyValues* const cache = s.arguments.cache.get();
   const Tensor k = cache != nullptr ? cache->add(keys) : keys;
-  const Tensor v = cache != nullptr ? cache->add(t.to(values, keys->dtype)) : values;
+  const Tensor v = cache == nullptr
+                       ? values
+                       : cache->add(play.facts.cache_kind == CacheKind::copies ? t.to(values, keys->dtype) : values);
   if (play.facts.attention == Attention::eager) return eager(t, s, q, k, v, kind);
   if (play.facts.attention == Attention::flash_attention_2 && play.facts.padding_mask && !kind.pictures) {
     return unpadded_flash(t, q, k, v, kind.dropout, kind.causal);
   }
   Tensor mask = mask_of(s, kind);
   const std::int64_t groups = q->sizes[1] / std::max<std::int64_t>(k->sizes[1], 1);
-  const bool grouped = groups > 1 && k->sizes[3] == v->sizes[3] && k->sizes[3] <= 256;
+  const bool repeats = play.facts.sdpa_keys != SdpaKeys::grouped;
+  const bool grouped = !repeats && groups > 1 && k->sizes[3] == v->sizes[3] && k->sizes[3] <= 256;
   // In fp32 only PyTorch's own attention takes grouped heads, which are left grouped where there is no mask: it keeps
   // all scores. That is the worse of the two.
   const bool in_fp32 = bytes_of(t.autocast().value_or(q->dtype)) == 4;
   if (grouped && in_fp32 && !kind.cross && s.arguments.may_go(kind.span)) mask.reset();
   const bool gqa = grouped && !mask;
   if (play.facts.past > 0 && groups > 1 && !gqa) return packed(t, q, k, v, mask, kind.dropout);
-  const Tensor key = gqa ? k : repeat_kv(t, k, groups);
-  const Tensor value = gqa ? v : repeat_kv(t, v, groups);
+  Tensor query = q;
+  Tensor key = gqa ? k : repeat_kv(t, k, groups);
+  Tensor value = gqa ? v : repeat_kv(t, v, groups);
+  if (play.facts.sdpa_keys == SdpaKeys::copied || (repeats && mask)) {
+    for (Tensor* one : {&query, &key, &value}) *one = t.contiguous(*one);
+  }
   bool is_causal = kind.causal && !mask && q->sizes[2] > 1;
   if (kind.bias != nullptr) {
     mask = biased_mask(t, *kind.bias, mask, q, k, is_causal);
@@ -167,7 +174,7 @@ Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& keys, const 
   const bool pieces = play.facts.told_of_pieces && is_causal && q->sizes[3] <= widest_flash_head;
   const Tensor out =
       pieces ? t.attention(in_rows(t, q), in_rows(t, key), in_rows(t, value), mask, kind.dropout, is_causal, gqa)
-             : t.attention(q, key, value, mask, kind.dropout, is_causal, gqa);
+             : t.attention(query, key, value, mask, kind.dropout, is_causal, gqa);
   return t.contiguous(t.transpose(out, 1, 2));
 }
 

@@ -20,4 +20,22 @@ Tensor attention_mask(Play& play, Tensor allowed, DType dtype, bool sent) {
   return t.expand(allowed, sizes);
 }
 
+Tensor number_mask(Play& play, DType dtype) {
+  Torch& t = play.torch;
+  const Facts& f = play.facts;
+  const Dims sizes{f.batch, 1, f.length, f.past + f.length};
+  Tensor square = t.empty({f.length, f.past + f.length}, dtype, "aten::full");
+  square = t.empty(square->sizes, dtype, "aten::triu");
+  Tensor mask = t.empty(sizes, dtype, "aten::clone");
+  {
+    const Tensor sum = t.empty(sizes, dtype, "aten::add");
+    const Tensor padding = t.pointwise({&sum}, DType::boolean, "aten::eq");
+    t.pointwise({&mask}, dtype, "aten::masked_fill");
+  }
+  square.reset();
+  // AttentionMaskConverter._unmask_unattended
+  const Tensor lowest = t.pointwise({&mask}, DType::boolean, "aten::eq");
+  return t.pointwise({&mask}, dtype, "aten::mul");
+}
+
 }  // namespace oomplan::estimator

@@ -13,4 +13,7 @@ Tensor both(Torch& t, const Tensor& result, const Tensor& mask);
 /// `sent`: the batch has a mask, if one of ones.
 Tensor attention_mask(Play& play, Tensor allowed, DType dtype, bool sent);
 
+/// The mask of a model's _update_causal_mask before transformers 4.53: of numbers, for sdpa too.
+Tensor number_mask(Play& play, DType dtype);
+
 }  // namespace oomplan::estimator

@@ -195,4 +195,18 @@ void rotate(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos_of, 
   in_fp32 ? rotate_in_fp32(t, style == Rotary::pairs, q, k, cos, sin) : rotate_parts(t, style, q, k, cos, sin);
 }
 
+Tensor rotary_angles(Torch& t, const Dims& sizes) {
+  const Tensor positions = t.empty({sizes[0], sizes[1], 1}, DType::fp32, "aten::_to_copy");
+  return t.empty(sizes, DType::fp32, "aten::mul");
+}
+
+Turns turns_of(Torch& t, const Tensor& angles, bool halved, DType dtype) {
+  // Or the angles repeated, as Cohere: one tensor of the same size.
+  const Tensor emb = halved ? angles : t.cat({angles, angles}, 2);
+  const Tensor cos = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::cos"));
+  const Tensor sin = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::sin"));
+  Tensor lowered_cos = t.to(cos, dtype);
+  return {std::move(lowered_cos), t.to(sin, dtype)};
+}
+
 }  // namespace oomplan::estimator

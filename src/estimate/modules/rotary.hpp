@@ -36,4 +36,16 @@ Tensor turned_by_pairs(Torch& t, const Tensor& x, const Tensor& cos, const Tenso
 /// Turns q and k, which are batch × heads × length × width, in place of what they are.
 void rotate(Torch& t, Rotary style, Tensor& q, Tensor& k, const Tensor& cos, const Tensor& sin);
 
+/// The angle of each position, a half of a head wide, in fp32.
+Tensor rotary_angles(Torch& t, const Dims& sizes);
+
+/// What x is multiplied by.
+struct Turns {
+  Tensor cos{};
+  Tensor sin{};
+};
+
+/// Of those angles twice, or of them as they are (`halved`).
+Turns turns_of(Torch& t, const Tensor& angles, bool halved, DType dtype);
+
 }  // namespace oomplan::estimator

@@ -29,6 +29,15 @@ Tensor loss_of_shifted(Play& play, bool raised, Stream& s) {
   return t.cross_entropy(logits, labels);
 }
 
+/// ForCausalLMLoss before transformers 4.49: logits[..., :-1, :].contiguous(), whose argument lives until it returns.
+Tensor loss_of_all_but_last(Torch& t, const Tensor& logits) {
+  const Dims& sizes = logits->sizes;
+  const std::int64_t rows = sizes[0] * (sizes[1] - 1);
+  const Tensor copy = t.contiguous(t.slice(logits, 1, 0, sizes[1] - 1));
+  const Tensor labels = t.empty({rows}, DType::int64, "aten::clone");
+  return t.cross_entropy(t.view(copy, {rows, sizes[2]}), labels);
+}
+
 void play_causal_lm(Play& play, const Head& head, Stream& s) {
   Torch& t = play.torch;
   Tensor named;
@@ -39,6 +48,11 @@ void play_causal_lm(Play& play, const Head& head, Stream& s) {
     return;
   }
   Tensor logits = t.to(s.logits, DType::fp32);
+  if (play.facts.logit_shift != LogitShift::labels) {
+    if (play.facts.logit_shift == LogitShift::replaced_logits) s.logits = logits;
+    s.loss = loss_of_all_but_last(t, logits);
+    return;
+  }
   const Tensor labels = shifted_labels(t, s.labels);
   logits = t.view(logits, {-1, logits->sizes.back()});
   s.loss = t.cross_entropy(logits, labels);

@@ -134,11 +134,20 @@ class RotaryAttention final : public Module {
     k = k_norm_(play, k);
   }
 
+  /// Of the dtype of the values, which autocast lowers.
+  Turns own_turns(Play& play, const Tensor& x) const {
+    Torch& t = play.torch;
+    Restore no_grad(t.grad_enabled, false);
+    const Tensor freqs = rotary_angles(t, {1, x->sizes[1], head_dim_ / 2});
+    return turns_of(t, freqs, false, t.autocast().value_or(x->dtype));
+  }
+
   Tensor attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
-    const Tensor& cos = s.arguments.cos[rotary_span_];
-    const Tensor& sin = s.arguments.sin[rotary_span_];
+    const Turns turns = play.facts.rotary_in_layers && rotary_ != Rotary::none ? own_turns(play, x) : Turns{};
+    const Tensor& cos = turns.cos ? turns.cos : s.arguments.cos[rotary_span_];
+    const Tensor& sin = turns.sin ? turns.sin : s.arguments.sin[rotary_span_];
     const bool fused = play.facts.fused_norm_rope && qk_norm_ == QkNorm::heads;
     Cut cut;
     auto [q, k, v] = fused            ? fused_heads(play, x, cos, sin)

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "play.hpp"
+#include "modules/rotary.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -35,17 +35,13 @@ class RotaryEmbedding final : public Module {
     const DType dtype = in_fp32_ ? DType::fp32 : s.hidden->dtype;
     const std::int64_t length = play.facts.length;
     const std::int64_t rows = s.position_ids ? s.position_ids->sizes[0] : 1;
-    Tensor positions = t.empty({rows, length, 1}, DType::fp32, "aten::_to_copy");
-    const Tensor freqs = t.empty({rows, length, half_}, DType::fp32, "aten::mul");
-    positions.reset();
     s.arguments.position_ids = s.position_ids;  // Decoders with rotary embeddings pass them along.
+    if (play.facts.rotary_in_layers) return;
+    const Tensor freqs = rotary_angles(t, {rows, length, half_});
     if (complex_) return rotations(t, freqs, s.arguments.cos[span_]);
-    const Tensor emb =
-        halved_ ? freqs : t.cat({freqs, freqs}, 2);  // Or freqs repeated, as Cohere: one tensor of the same size.
-    const Tensor cos = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::cos"));
-    const Tensor sin = t.mul_scalar(t.pointwise({&emb}, DType::fp32, "aten::sin"));
-    s.arguments.cos[span_] = t.to(cos, dtype);
-    s.arguments.sin[span_] = t.to(sin, dtype);
+    Turns turns = turns_of(t, freqs, halved_, dtype);
+    s.arguments.cos[span_] = std::move(turns.cos);
+    s.arguments.sin[span_] = std::move(turns.sin);
   }
 
  private:

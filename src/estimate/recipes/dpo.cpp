@@ -7,16 +7,37 @@
 namespace oomplan::estimator::recipes {
 namespace {
 
+/// The autocast of compute_loss before trl 1.0 around both models of a quantized policy that
+/// peft_module_casting_to_bf16 was called for: what it casts stays until the loss is there.
+class AroundBoth {
+ public:
+  AroundBoth(Torch& torch, const Facts& facts)
+      : torch_(torch), is_(facts.quantized && facts.kbit_upcast && facts.fp32_while_loading) {
+    if (is_) torch_.enter_autocast(facts.autocast);
+  }
+  AroundBoth(const AroundBoth&) = delete;
+  AroundBoth& operator=(const AroundBoth&) = delete;
+  ~AroundBoth() {
+    if (is_) torch_.exit_autocast();
+  }
+
+ private:
+  Torch& torch_;
+  bool is_;
+};
+
 /// DPOTrainer._compute_loss: leaves the loss in the stream.
 void lose(Stage& stage, const Facts& facts, ScoredRows& pairs) {
   Torch& t = stage.torch();
+  const AroundBoth around(t, facts);
   const Scores policy = policy_scores(stage, facts, pairs);
   const bool compares = stage.plan().recipe.reference.value != Reference::precomputed;
   const Scores reference = compares ? reference_scores(stage, facts, pairs) : Scores{};
   const Tensor ratios = compares ? t.sub(policy.sums, reference.sums) : policy.sums;
   InBucket bucket(t, Bucket::logits_and_loss);
   pairs.stream.loss = t.div_scalar(t.sum_all(t.neg(ratios)));
-  if (policy.logits) measure_halves(t, facts, policy.logits);  // The metrics of trl 1.8.
+  const bool means = facts.pair_scores != PairScores::held;             // Those take a mean of the logits as they are.
+  if (policy.logits && means) measure_halves(t, facts, policy.logits);  // The metrics of trl 1.8.
 }
 
 void micro_batch(Stage& stage) {

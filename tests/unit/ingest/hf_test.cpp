@@ -318,7 +318,7 @@ TEST(Hf, KeysWithoutEffectAreKnown) {
 }
 
 TEST(Hf, WhatTransformersNoLongerHasIsRefused) {
-  EXPECT_THAT(errors_from(sft + "warmup_ratio: 0.1\nevaluation_strategy:\n"),
+  EXPECT_THAT(errors_from(sft + "warmup_ratio: 0.1\nevaluation_strategy:\nmax_length: 8\n"),
               ElementsAre("c.yaml:3:15: ingest/refused: warmup_ratio: transformers 5.23.0 has no such argument; a "
                           "warmup_steps below 1 is the ratio now (transformers before 5.16 has it: --framework "
                           "transformers==… says which runs)",

@@ -160,7 +160,8 @@ Names fields_of(const OldClasses& old) {
 TEST(ArgumentClasses, HaveTheKeysOfTheirVersion) {
   const KeyFile& file = key_file("hf");
   for (const OldClasses& old :
-       {OldClasses{"0.18.2", "4.50.3", false}, OldClasses{"0.19.1", "4.53.3", false}, OldClasses{"0.24.0", "4.57.6"},
+       {OldClasses{"0.12.2", "4.46.3", false}, OldClasses{"0.14.0", "4.48.3", false},
+        OldClasses{"0.18.2", "4.50.3", false}, OldClasses{"0.19.1", "4.53.3", false}, OldClasses{"0.24.0", "4.57.6"},
         OldClasses{"0.28.0", "4.57.6"}, OldClasses{"1.16.0", "5.23.0"}}) {
     const std::vector<NamedVersion> named{{"trl", old.trl, {}, true}, {"transformers", old.transformers, {}, true}};
     const ChosenVersions chosen(named);

@@ -104,8 +104,8 @@ TEST(Versions, AnotherMajorVersionIsAGap) {
 TEST(Versions, OneThatNoRunWasHeldAgainstIsAGap) {
   EXPECT_THAT(gaps_with({named("trl", "1.99.0")}),
               ElementsAre("trl==1.99.0: what this version does, of which no run was measured,"));
-  EXPECT_THAT(gaps_with({named("trl", "0.12.2")}),
-              ElementsAre("trl==0.12.2: what this version does, of which no run was measured,"));
+  EXPECT_THAT(gaps_with({named("trl", "0.8.6")}, "max_seq_length: 512\n"),
+              ElementsAre("trl==0.8.6: what this version does, of which no run was measured,"));
   EXPECT_THAT(gaps_with({named("trl", "1.15.0")}, "max_length: 512\n"), IsEmpty());
   EXPECT_THAT(gaps_with({named("trl", "0.24.0")}, "trainer: sft\nmax_length: 512\n"), IsEmpty());
   EXPECT_THAT(gaps_with({named("trl", "0.24.0"), named("transformers", "5.6.0")}, "max_length: 512\n"),
@@ -160,6 +160,47 @@ TEST(Versions, AnOldTrlMeasuresTokensInItsOwnWay) {
   EXPECT_EQ(metrics_of("1.3.0"), TokenMetrics::copied_entropy);
   EXPECT_EQ(metrics_of("1.6.0"), TokenMetrics::shifted_entropy);
   EXPECT_EQ(metrics_of("1.7.1"), TokenMetrics::none);
+}
+
+TEST(Versions, AnOldTrlScoresPairsInItsOwnWay) {
+  const auto scores_of = [](const std::string& version) {
+    const std::vector<NamedVersion> wanted{named("trl", version)};
+    const ChosenVersions chosen(wanted);
+    return stack_of("trl-1.16").plan().recipe.pair_scores.value;
+  };
+  EXPECT_EQ(scores_of("0.9.6"), PairScores::held);
+  EXPECT_EQ(scores_of("0.11.4"), PairScores::held);
+  EXPECT_EQ(scores_of("0.12.0"), PairScores::cut);
+  EXPECT_EQ(scores_of("0.13.0"), PairScores::cut);
+  EXPECT_EQ(scores_of("0.14.0"), PairScores::at_once);
+  EXPECT_EQ(scores_of("0.15.2"), PairScores::by_row);
+}
+
+TEST(Versions, OldModelsShiftLogitsAndKeepTheirCaches) {
+  const auto plan_of = [](const std::string& version) {
+    const std::vector<NamedVersion> wanted{named("trl", "0.14.0"), named("transformers", version)};
+    const ChosenVersions chosen(wanted);
+    return stack_of("trl-1.16").plan();
+  };
+  EXPECT_EQ(plan_of("4.48.3").recipe.logit_shift.value, LogitShift::logits);
+  EXPECT_EQ(plan_of("4.48.3").recipe.cache_kind.value, CacheKind::references);
+  EXPECT_EQ(plan_of("4.48.3").kernels.sdpa_keys.value, SdpaKeys::copied);
+  EXPECT_EQ(plan_of("4.47.1").recipe.cache_kind.value, CacheKind::returned);
+  EXPECT_EQ(plan_of("4.46.0").kernels.sdpa_keys.value, SdpaKeys::repeated);
+  EXPECT_TRUE(plan_of("4.46.0").kernels.additive_mask.value);
+  EXPECT_EQ(plan_of("4.45.2").recipe.logit_shift.value, LogitShift::raised_logits);
+  EXPECT_EQ(plan_of("4.49.0").recipe.logit_shift.value, LogitShift::labels);
+}
+
+// Of one that is undecided the user's own number is said, and keys are held against it.
+TEST(Versions, AVersionThatNobodyRanKeepsItsNumber) {
+  const std::vector<NamedVersion> wanted{named("trl", "0.8.6"), named("transformers", "4.40.2")};
+  const ChosenVersions chosen(wanted);
+  const Stack& stack = stack_of("trl-1.16");
+  EXPECT_EQ(stack.name_of("trl"), "trl 0.8.6");
+  EXPECT_EQ(stack.name_of("transformers"), "transformers 4.40.2");
+  EXPECT_FALSE(has_key(key_file("hf"), stack, "dtype"));
+  EXPECT_TRUE(has_key(key_file("hf"), stack, "torch_dtype"));
 }
 
 TEST(Versions, AReleaseOfLlamaFactoryHasTheTransformersOfItsTime) {
@@ -341,7 +382,8 @@ TEST(VersionRange, NamesTheNewestThatItLeaves) {
   EXPECT_EQ(version("<0.22")->version, "0.21.0");
   EXPECT_TRUE(version("<0.22")->several);
   EXPECT_FALSE(version(">=0.18")) << "which the newest is";
-  EXPECT_EQ(version("<0.10")->version, "0.10") << "of which no run was measured";
+  EXPECT_EQ(version("<0.12")->version, "0.11.4");
+  EXPECT_EQ(version("<0.9")->version, "0.9") << "of which no run was measured";
   EXPECT_FALSE(version_of_range("numpy", "<2"));
 }
 

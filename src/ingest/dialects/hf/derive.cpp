@@ -117,6 +117,10 @@ void plan_length(const Run& run, TrainingPlan& plan) {
   if (run.sft) {
     by("max_length");
     if (has_key(key_file("hf"), run.stack, "max_seq_length")) by("max_seq_length");
+    // SFTTrainer took 1024 for null, or the tokenizer's limit where that is lower.
+    const bool null = run.packs && plan.batch.sequence_length.value == 0;
+    if (null && is_older(version_in(run.stack, "trl"), "0.15"))
+      plan.batch.sequence_length = run.stack.plan().batch.sequence_length;
   } else {
     std::ranges::for_each(scripts, by);
   }
@@ -124,7 +128,11 @@ void plan_length(const Run& run, TrainingPlan& plan) {
 
 std::int64_t multiple_of(const Run& run) { return run.hf.get<std::int64_t>("pad_to_multiple_of").value.value_or(1); }
 
-bool is_wrapped(const Hf& hf) { return is(hf.get<std::string>("packing_strategy"), std::string("wrapped")); }
+/// Before 0.15 by ConstantLengthDataset, which has no other.
+bool is_wrapped(const Run& run) {
+  return is(run.hf.get<std::string>("packing_strategy"), std::string("wrapped")) ||
+         is_older(version_in(run.stack, "trl"), "0.15");
+}
 
 // trl 0.29: sft_trainer.py, __init__, whose collator joins packed rows of bfd alone and pads others; from 1.0 on
 // bfd-requeue is another name of bfd_split (sft_config.py).
@@ -134,7 +142,7 @@ bool is_padded(const Run& run) {
 }
 
 bool is_joined(const Run& run) {
-  const bool packed = run.hf.on("packing") && !is_wrapped(run.hf) && !is_padded(run);
+  const bool packed = run.hf.on("packing") && !is_wrapped(run) && !is_padded(run);
   return run.packs && (run.hf.on("padding_free") || packed);
 }
 
@@ -144,7 +152,7 @@ bool are_kept_apart(const Run& run) { return !is_older(version_in(run.stack, "tr
 
 bool is_fixed(const Run& run) {
   if (!run.sft) return run.hf.get<std::int64_t>("block_size").value.has_value();
-  return run.packs && run.hf.on("packing") && is_wrapped(run.hf);
+  return run.packs && run.hf.on("packing") && is_wrapped(run);
 }
 
 void plan_padding(const Run& run, TrainingPlan& plan) {
@@ -238,7 +246,7 @@ void plan_quantization(const Hf& hf, Setting<Quantization>& quantization) {
   quantization = {kind.value.value_or(Quantization::nf4), kind.value ? kind.origin : four.origin};
 }
 
-// trl 0.15 to 0.28 calls peft's prepare_model_for_kbit_training, and in bf16 brings embeddings and head back:
+// trl 0.9 to 0.28 calls peft's prepare_model_for_kbit_training, and in bf16 brings embeddings and head back:
 // SFTTrainer up to 0.25, DPOTrainer in all of them. After that adapters are cast to bf16, and nothing else.
 void plan_quantized_adapter(TrainingPlan& plan) {
   const std::string trl(version_behind("trl", plan.framework));
@@ -252,9 +260,17 @@ void plan_quantized_adapter(TrainingPlan& plan) {
     plan.adapter.dtype = {AdapterDType::bf16, by("SFTTrainer")};
     return;
   }
+<<<<<<< HEAD
   if (packs && (!is_older(trl, "0.25") || is_older(trl, "0.16"))) {
     plan.unmodelled.push_back(
         {"how TRL " + trl + " prepares quantized models for SFT", "quantization", plan.quantization.kind.origin.where});
+=======
+  const std::string_view trl = version_in(run.stack, "trl");
+  const bool was_run = is_older(trl, "0.15") || (!is_older(trl, "0.16") && is_older(trl, "0.25"));
+  if (run.packs && !was_run) {
+    plan.unmodelled.push_back({"how TRL " + std::string(trl) + " prepares quantized models for SFT", "quantization",
+                               plan.quantization.kind.origin.where});
+>>>>>>> b6132503be280360f4f8a918f693830d3c1bf9b8
   }
   const bool lowers =
       plan.quantization.kind.value != Quantization::int8 && plan.precision.autocast.value == Autocast::bf16;

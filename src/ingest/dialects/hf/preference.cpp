@@ -198,27 +198,43 @@ void note(const Inputs& inputs, std::string_view key, bool wanted, std::string_v
 /// Before 1.0, whose trainers score by a head of their own.
 bool is_former(std::string_view trl) { return is_older(trl, "1.0"); }
 
-// DPOTrainer.tokenize_row: each part is cut by itself.
-void cut_rows(const Inputs& inputs, TrainingPlan& plan) {
+// DPOTrainer.tokenize_row: each part is cut by itself, prompts before 0.14 only where the config asks.
+void cut_rows(std::string_view trl, const Inputs& inputs, TrainingPlan& plan) {
   const Node* prompt = find_value(inputs, "max_prompt_length");
   const auto said = std::ranges::find(inputs, "max_completion_length", &Input::key);
   const std::int64_t completion = said == inputs.end() ? 0 : said->value->as_integer().value_or(0);
   if (completion <= 0) return;
   plan.batch.completion_length = {completion, origin_of(*said)};
-  const std::int64_t longest = prompt == nullptr ? 512 : prompt->as_integer().value_or(0);
+  const std::int64_t usual = is_older(trl, "0.14") ? 0 : 512;
+  const std::int64_t longest = prompt == nullptr ? usual : prompt->as_integer().value_or(0);
   auto& length = plan.batch.sequence_length;
   if (longest <= 0 || completion >= length.value || longest >= length.value - completion) return;
   length.value = longest + completion;
   derive(length.origin, "and what max_prompt_length and max_completion_length leave of a row");
 }
 
-// trl 0.15 to 0.28: trainer/dpo_trainer.py, concatenated_forward.
+// trl 0.11: examples/scripts/dpo.py evaluates when training is done, whatever the config says.
+void plan_last_evaluation(const Arguments& hf, const Stack& stack, TrainingPlan& plan) {
+  if (plan.evaluation.evaluates.value) return;
+  plan.evaluation.evaluates = {true, stack.origin("trl", "dpo.py, which evaluates when training is done")};
+  plan.evaluation.rows = stack.plan().evaluation.rows;
+  give(plan.evaluation.rows, hf.get<std::int64_t>("per_device_eval_batch_size"));
+}
+
+// trl 0.9 to 0.28: trainer/dpo_trainer.py, concatenated_forward.
 void plan_former_dpo(std::string_view trl, const Inputs& inputs, const Stack& stack, Draft& draft) {
   TrainingPlan& plan = draft.plan;
   const Origin origin = stack.origin("trl", "DPOTrainer.concatenated_forward");
   plan.recipe.outputs_kept = {!is_older(trl, "0.19"), origin};
-  if (!is_older(trl, "0.18")) plan.recipe.use_cache = {false, origin};
-  cut_rows(inputs, plan);
+  if (!is_older(trl, "0.18") || is_older(trl, "0.12")) plan.recipe.use_cache = {false, origin};
+  const Node* length = find_value(inputs, "max_length");
+  const bool unlimited = length == nullptr || length->kind == Node::Kind::null;
+  if (is_older(trl, "0.12") && unlimited) {
+    plan.batch.sequence_length = {512, stack.origin("trl", "DPOTrainer, where max_length is null")};
+  } else if (is_older(trl, "0.14") && unlimited) {
+    plan.batch.sequence_length = {0, stack.origin("trl", "DPOConfig, whose max_length is null")};
+  }
+  if (!is_older(trl, "0.12")) cut_rows(trl, inputs, plan);
   note(inputs, "precompute_ref_log_probs", true, "scores from before the first step in this version of TRL", draft);
   note(inputs, "use_weighting", true, "weights of pairs in this version of TRL", draft);
 }
@@ -236,6 +252,7 @@ void plan_dpo(const Arguments& hf, const Inputs& inputs, const Stack& stack, Dra
   if (!is_former(trl)) return;
   forget(dpo_former, draft);
   plan_former_dpo(trl, inputs, stack, draft);
+  if (is_older(trl, "0.12") && !is_older(trl, "0.11")) plan_last_evaluation(hf, stack, draft.plan);
 }
 
 // These trainers load no model in 4 or 8 bits: a script of one's own does, and what it makes of it is its own affair.
