@@ -97,6 +97,8 @@ std::string not_played(const TrainingPlan& plan, const Architecture& model, cons
   const bool read = dialect != nullptr && (dialect->plain || dialect->take_quantized != nullptr);
   if (!read || (!model.quantized->seen && !is_named(model, of_unsloth))) return weights;
   if (has_tower(model)) return weights + " of a model that sees or hears";
+  const std::string transformers(version_behind("transformers", plan.framework));
+  if (!transformers.empty() && is_older(transformers, "4.49")) return weights + " under transformers " + transformers;
   if (!holds_whole(plan.mesh)) return weights + " of a model that ranks share";
   const auto& skipped = model.quantized->skipped;
   return skipped && skipped->empty() ? weights + ", the head too" : "";

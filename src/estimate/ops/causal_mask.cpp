@@ -37,15 +37,10 @@ class CausalMask final : public Module {
     if (f.attention == Attention::sdpa && !needed) return;
     // Collators send a mask with every batch. Where it is of ones, transformers looks and drops it, if that leaves
     // nothing that the kernel cannot do by itself.
-<<<<<<< HEAD
     const bool sent = padded || always_ || ((windowed || unskipped_) && f.mask_sent);
-    const Tensor mask = attention_mask(play, allowed(t, f, windowed), s.inputs_embeds->dtype, sent);
-=======
-    const bool sent = f.padding_mask || always_ || ((windowed || unskipped_) && f.mask_sent);
     const bool in_numbers = f.additive_mask && f.attention == Attention::sdpa;
     const Tensor mask = in_numbers ? number_mask(play, s.inputs_embeds->dtype)
                                    : attention_mask(play, allowed(t, f, windowed), s.inputs_embeds->dtype, sent);
->>>>>>> b6132503be280360f4f8a918f693830d3c1bf9b8
     if (unused_) return s.seen.kept.push_back(mask);
     s.arguments.may_go(span_) = f.may_be_equal && !windowed && !always_ && !unskipped_;
     s.arguments.mask(span_) = boolean_ ? t.to(mask, DType::boolean) : mask;

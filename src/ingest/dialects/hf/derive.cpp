@@ -260,17 +260,10 @@ void plan_quantized_adapter(TrainingPlan& plan) {
     plan.adapter.dtype = {AdapterDType::bf16, by("SFTTrainer")};
     return;
   }
-<<<<<<< HEAD
-  if (packs && (!is_older(trl, "0.25") || is_older(trl, "0.16"))) {
+  const bool was_run = is_older(trl, "0.15") || (!is_older(trl, "0.16") && is_older(trl, "0.25"));
+  if (packs && !was_run) {
     plan.unmodelled.push_back(
         {"how TRL " + trl + " prepares quantized models for SFT", "quantization", plan.quantization.kind.origin.where});
-=======
-  const std::string_view trl = version_in(run.stack, "trl");
-  const bool was_run = is_older(trl, "0.15") || (!is_older(trl, "0.16") && is_older(trl, "0.25"));
-  if (run.packs && !was_run) {
-    plan.unmodelled.push_back({"how TRL " + std::string(trl) + " prepares quantized models for SFT", "quantization",
-                               plan.quantization.kind.origin.where});
->>>>>>> b6132503be280360f4f8a918f693830d3c1bf9b8
   }
   const bool lowers =
       plan.quantization.kind.value != Quantization::int8 && plan.precision.autocast.value == Autocast::bf16;
