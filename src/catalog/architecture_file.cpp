@@ -143,7 +143,8 @@ std::string quantized_by(const Document& config) {
   const Node* quantized = config.root.find("quantization_config");
   if (quantized == nullptr || quantized->kind == Node::Kind::null) return {};
   const Node* method = quantized->find("quant_method");
-  return method == nullptr ? "unnamed" : method->text;
+  const bool named = method != nullptr && method->is_scalar() && method->kind != Node::Kind::null;
+  return named ? method->text : "unnamed";
 }
 
 constexpr std::string_view can_be_unpacked = "mxfp4";

@@ -186,11 +186,34 @@ bool Builder::in_lora_layer(const std::string& full) const {
   return full.find(".*.") != std::string::npos && std::ranges::count(facts.lora_layers, first_layer) > 0;
 }
 
+// Each layer's own name is held against the list (peft/tuners/tuners_utils.py: check_target_module_exists).
+bool Builder::targeted_by_layer(const std::string& full) {
+  const auto named = [&](const std::string& real) {
+    const auto is_end = [&](const std::string& target) { return real == target || real.ends_with("." + target); };
+    bool any = false;
+    for (const std::string& target : facts.lora_targets) {
+      if (!is_end(target)) continue;
+      matched_targets_.insert(target);
+      any = true;
+    }
+    return any;
+  };
+  if (!in_lora_layer(full)) return false;
+  std::optional<bool> all;
+  for (std::int64_t i = 0; i < repeats && problems.empty(); ++i) {
+    const bool here = named(in_layer(full, first_layer + i * layer_step));
+    if (all && *all != here) problems.push_back(of_some_layers(full, facts.lora_targets_at));
+    all = here;
+  }
+  return all.value_or(false);
+}
+
 bool Builder::targeted(const std::string& name, bool in_all_linear) {
   const std::string full = path(name);
+  if (facts.lora_names_layers && !facts.lora_pattern) return targeted_by_layer(full);
   if (facts.lora_pattern) {
     const bool here = matched(*facts.lora_pattern, true, full, facts.lora_targets_at);
-    if (here) matched_targets_.insert(facts.lora_targets.begin(), facts.lora_targets.end());
+    if (here) matched_targets_.insert(facts.lora_targets.front());
     return here;
   }
   if (!in_lora_layer(full)) return false;

@@ -107,25 +107,6 @@ bool names_a_layer(std::string_view target) {
   return is_number(target);
 }
 
-/// peft/tuners/tuners_utils.py: check_target_module_exists takes a text for an expression of whole names, and of a list
-/// each for the end of one. A list that names layers is read as the expression that says the same; null: no name needs
-/// one.
-std::shared_ptr<const Pattern> pattern_of(const std::vector<std::string>& targets) {
-  if (is_expression(targets)) return std::make_shared<const Pattern>(*Pattern::parse(targets.front()));
-  if (std::ranges::none_of(targets, names_a_layer)) return nullptr;
-  std::string text = "(.*\\.)?(";
-  for (const std::string& target : targets) {
-    if (&target != &targets.front()) text += '|';
-    for (const char c : target) {
-      const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-      if (!plain) text += '\\';
-      text += c;
-    }
-  }
-  const std::optional<Pattern> pattern = Pattern::parse(text + ")");
-  return pattern ? std::make_shared<const Pattern>(*pattern) : nullptr;
-}
-
 }  // namespace
 
 DType loaded_dtype(const TrainingPlan& plan, const Architecture& architecture) {
@@ -213,7 +194,9 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.target_parameters = plan.adapter.target_parameters.value;
   name_experts(architecture, f);
   f.lora_targets_at = plan.adapter.targets.origin.where;
-  if (f.adapts()) f.lora_pattern = pattern_of(f.lora_targets);
+  if (f.adapts() && is_expression(f.lora_targets))
+    f.lora_pattern = std::make_shared<const Pattern>(*Pattern::parse(f.lora_targets.front()));
+  f.lora_names_layers = std::ranges::any_of(f.lora_targets, names_a_layer);
   for (const std::string& text : plan.recipe.trained.value) f.trained.push_back(*Pattern::parse(text));
   const bool named = !plan.recipe.trained.value.empty();
   f.trained_at = named ? plan.recipe.trained.origin.where : plan.recipe.frozen.origin.where;

@@ -82,6 +82,7 @@ struct Facts {
   std::vector<std::string> target_parameters{};  ///< Of which each is the end of a parameter's name.
   bool gate_up_doubled = false;                  ///< The fused projection has twice the rank.
   ParameterUpdate update = ParameterUpdate::folded;
+  bool lora_names_layers = false;                 ///< A target has the number of a layer in it.
   std::shared_ptr<const Pattern> lora_pattern{};  ///< Where the one target is a regular expression.
   std::vector<Pattern> trained{};                 ///< Of the parameters that are trained; empty: by the method.
   Location trained_at{};

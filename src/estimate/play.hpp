@@ -253,6 +253,7 @@ class Builder {
   /// Whether an adapter is asked for on the module `name`. peft: a target names a module by its whole path or by the
   /// end of it; all-linear means linear layers but the head (tuners_utils.py: _maybe_include_all_linear_layers).
   bool targeted(const std::string& name, bool in_all_linear);
+  bool targeted_by_layer(const std::string& full);
   /// Says of a module whose adapters are not played that the plan asks for some.
   void play_no_adapter(const std::string& name, std::string_view what);
   /// Whether the linear module `name` is quantised (quantizers_utils.py: should_convert_module).

@@ -46,15 +46,6 @@ void pack_rows(TrainingPlan& plan, const Origin& packing, std::string_view rows_
   derive(plan.batch.micro_batch_size.origin, "which packs " + rows + " into one");
 }
 
-void join_rows(Draft& draft) {
-  Setting<std::int64_t>& length = draft.plan.batch.sequence_length;
-  if (draft.rows_to_join == 0 || length.value == 0) return;
-  draft.plan.longest_sample = length.value;
-  length.value = saturating_mul(length.value, draft.rows_to_join);
-  if (draft.rows_to_join > 1)
-    derive(length.origin, "times " + std::to_string(draft.rows_to_join) + " rows, packed into one");
-}
-
 std::int64_t padded_to(std::int64_t length, std::int64_t multiple) {
   return saturating_add(length, multiple - 1) / multiple * multiple;
 }

@@ -35,7 +35,6 @@ struct Draft {
   Arg<Choice> zero_bf16{};  ///< bf16.enabled of DeepSpeed's JSON, where that plans the ranks.
   Arg<Choice> zero_fp16{};
   Arg<std::int64_t> zero_batch{};  ///< train_batch_size of it.
-  std::int64_t rows_to_join = 0;   ///< Rows of a batch that become one, whose length was not known as they were read.
   bool worker_a_rank = false;      ///< The default of a loader's workers is as many as ranks.
 };
 
@@ -97,8 +96,6 @@ void derive(Origin& origin, std::string_view how);
 /// Makes of the rows of a batch one as long as all of them; `packing` is what asks for that, `rows_key` the framework's
 /// key for their number.
 void pack_rows(TrainingPlan& plan, const Origin& packing, std::string_view rows_key);
-/// The same once a length that no key said is known: draft.rows_to_join of them.
-void join_rows(Draft& draft);
 /// The length, rounded up.
 std::int64_t padded_to(std::int64_t length, std::int64_t multiple);
 /// Rounds the rows' length up.

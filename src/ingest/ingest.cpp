@@ -107,7 +107,6 @@ Reading read_by(const Document& document, const IngestOptions& options) {
   draft.errors.insert(draft.errors.begin(), errors.begin(), errors.end());
   check_trainer(**dialect, overrides, draft);
   apply_fields(overrides.fields, options.world, draft);
-  ingestion::join_rows(draft);
   ingestion::apply_own_fsdp(composed->inputs, options, **dialect, document, composed->documents, draft);
   ingestion::finish_loader(draft.worker_a_rank, draft.plan);
   ingestion::finish_mesh(draft.plan);

@@ -9,6 +9,7 @@
 #include "dialect.hpp"
 #include "dialects/unsloth/dynamic.hpp"
 #include "oomplan/core/text.hpp"
+#include "oomplan/plan/fact_table.hpp"
 #include "stack.hpp"
 #include "versions.hpp"
 
@@ -56,20 +57,27 @@ QuantizationFacts usual_of_unsloth(const Architecture& model) {
   return out;
 }
 
-/// Where a file says a fact of the plan by its name, or --set does, that counts.
+/// Whether --set says the fact by its name, and not a key of the framework's that it follows from.
+bool is_set(const Origin& origin, const Dialect& dialect) {
+  if (origin.kind != Origin::Kind::command_line) return false;
+  const std::string_view key = std::string_view(origin.source).substr(0, origin.source.find('='));
+  return key.starts_with("plan.") || (find_fact(key) != nullptr && !dialect.has(key));
+}
+
+/// Where a file of facts says one, or --set does, that counts.
 template <class T>
-void put(Setting<T>& fact, Setting<T> found, bool plain) {
-  const bool counts = fact.origin.kind == Origin::Kind::command_line || (plain && fact.origin.is_said());
+void put(Setting<T>& fact, Setting<T> found, const Dialect& dialect) {
+  const bool counts = is_set(fact.origin, dialect) || (dialect.plain && fact.origin.is_said());
   if (!counts) fact = std::move(found);
 }
 
-void put(QuantizationFacts& facts, const QuantizationFacts& found, bool plain) {
-  put(facts.kind, found.kind, plain);
-  put(facts.double_quantization, found.double_quantization, plain);
-  put(facts.compute_dtype, found.compute_dtype, plain);
-  put(facts.storage, found.storage, plain);
-  put(facts.skipped, found.skipped, plain);
-  put(facts.checkpoint, found.checkpoint, plain);
+void put(QuantizationFacts& facts, const QuantizationFacts& found, const Dialect& dialect) {
+  put(facts.kind, found.kind, dialect);
+  put(facts.double_quantization, found.double_quantization, dialect);
+  put(facts.compute_dtype, found.compute_dtype, dialect);
+  put(facts.storage, found.storage, dialect);
+  put(facts.skipped, found.skipped, dialect);
+  put(facts.checkpoint, found.checkpoint, dialect);
 }
 
 // transformers 5.21: quantizers/base.py, get_new_dtype. What a deserializer may be asked about, every weight, is loaded
@@ -89,6 +97,17 @@ void keep_types(TrainingPlan& plan, const Architecture& model) {
             .source = "transformers " + transformers + ": HfQuantizer.get_new_dtype"}};
 }
 
+// What transformers 5 joins to one parameter no longer loads from checkpoints that have it in 4 bits expert by expert.
+bool has_experts(const Architecture& model) {
+  return any_op(model, [](const OpSpec& spec) { return spec.op.find("moe") != std::string::npos; });
+}
+
+// trl 1.16.0: RewardTrainer trains the head whole, and what a list leaves out of those that stay is quantized.
+bool quantizes_scores(const TrainingPlan& plan, const QuantizedCheckpoint& checkpoint) {
+  return plan.recipe.trainer.value == "reward" && checkpoint.skipped &&
+         std::ranges::count(*checkpoint.skipped, "score") == 0;
+}
+
 bool has_tower(const Architecture& model) { return std::ranges::any_of(model.body, &Segment::tower); }
 
 /// What of such a run nobody measured; empty: nothing.
@@ -99,6 +118,9 @@ std::string not_played(const TrainingPlan& plan, const Architecture& model, cons
   if (has_tower(model)) return weights + " of a model that sees or hears";
   const std::string transformers(version_behind("transformers", plan.framework));
   if (!transformers.empty() && is_older(transformers, "4.49")) return weights + " under transformers " + transformers;
+  if (has_experts(model)) return weights + " of a mixture of experts";
+  if (!model.names_dtype && !model.unseen_dtype) return weights + " whose config.json names no type of the others";
+  if (quantizes_scores(plan, *model.quantized)) return weights + ", a head of scores too";
   if (!holds_whole(plan.mesh)) return weights + " of a model that ranks share";
   const auto& skipped = model.quantized->skipped;
   return skipped && skipped->empty() ? weights + ", the head too" : "";
@@ -110,13 +132,12 @@ std::optional<Diagnostic> take_quantized_checkpoint(TrainingPlan& plan, const Ar
   if (!model.quantized) return std::nullopt;
   const Dialect* dialect = find_dialect(plan.dialect);
   const Quantization asked = plan.quantization.kind.value;
-  const bool plain = dialect != nullptr && dialect->plain;
   const Origin& name = plan.model.name.origin;
   if (const std::string feature = not_played(plan, model, dialect); !feature.empty()) {
     plan.unmodelled.push_back({feature, printable(model.source), name.where});
     return std::nullopt;
   }
-  put(plan.quantization, model.quantized->seen ? facts_of(model) : usual_of_unsloth(model), plain);
+  put(plan.quantization, model.quantized->seen ? facts_of(model) : usual_of_unsloth(model), *dialect);
   keep_types(plan, model);
   if (plan.quantization.kind.value != Quantization::none && plan.adapter.kind.value == Adapter::none) {
     return Diagnostic{.code = "ingest/conflict",
@@ -125,7 +146,7 @@ std::optional<Diagnostic> take_quantized_checkpoint(TrainingPlan& plan, const Ar
                                  "adapter: transformers' Trainer refuses them",
                       .where = name.where};
   }
-  return plain ? std::nullopt : dialect->take_quantized(plan, asked);
+  return dialect->plain ? std::nullopt : dialect->take_quantized(plan, asked);
 }
 
 }  // namespace oomplan::ingestion

@@ -50,7 +50,10 @@ std::vector<Lengths> lengths_on(const std::vector<Gpu>& gpus, const RoomQuestion
 std::string with_length(std::int64_t length) { return std::string(length_key) + "=" + std::to_string(length); }
 
 std::optional<TrainingPlan> plan_but_for_length(const Document& document, const IngestOptions& options) {
-  return survey::plan_but_for(document, options, length_key, usual_lengths.front());
+  std::optional<TrainingPlan> plan = survey::plan_but_for(document, options, length_key, usual_lengths.front());
+  // Of rows that are joined nobody says of how many tokens; a length would be that of all of them together.
+  const bool joined = plan && plan->longest_sample == 1;
+  return joined ? std::nullopt : std::move(plan);
 }
 
 std::optional<Lengths> lengths_of(const RoomQuestion& question) {

@@ -491,7 +491,8 @@ struct TrainingPlan {
   MeshFacts mesh{};
   LoaderPlan loader{};  ///< What decides host memory; nothing of it reaches the GPU.
   NewTokens new_tokens{};
-  /// Of rows that are joined of samples whose positions begin anew: the longest such sample; 0: rows are not joined so.
+  /// Of rows that are joined of samples whose positions begin anew: the longest such sample, 1 where nobody says; 0:
+  /// rows are not joined so.
   std::int64_t longest_sample = 0;
   /// Keys of the model's config.json, each with the scalar that the run puts in its place, as YAML.
   std::vector<std::pair<std::string, std::string>> model_config{};

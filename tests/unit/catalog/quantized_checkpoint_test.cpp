@@ -29,7 +29,7 @@ TEST(QuantizedCheckpoint, ReadsWhatBitsAndBytesConfigWrites) {
   EXPECT_EQ(four.kind, "nf4");
   EXPECT_EQ(four.compute, DType::bf16);
   EXPECT_FALSE(four.skipped.has_value());
-  const QuantizedCheckpoint bare = *model_with(R"({"quant_method": "bitsandbytes", "_load_in_4bit": true})").quantized;
+  const QuantizedCheckpoint bare = *model_with(R"({"quant_method": "bitsandbytes", "load_in_4bit": true})").quantized;
   EXPECT_EQ(bare.kind, "fp4") << "BitsAndBytesConfig's own default";
   EXPECT_EQ(bare.compute, DType::fp32);
   EXPECT_FALSE(bare.nested);
@@ -45,10 +45,25 @@ TEST(QuantizedCheckpoint, LeavesUndecidedWhatItDoesNotRead) {
   EXPECT_THAT(not_played(R"("load_in_4bit": true)"), IsEmpty());
   EXPECT_THAT(not_played(R"("load_in_4bit": true, "load_in_8bit": true)"), ElementsAre(gap));
   EXPECT_THAT(not_played(R"("load_in_4bit": false)"), ElementsAre(gap));
+  EXPECT_THAT(not_played(R"("_load_in_4bit": true)"), ElementsAre(gap)) << "transformers does not read it";
+  EXPECT_THAT(not_played(R"("load_in_4bit": "true")"), ElementsAre(gap));
+  EXPECT_THAT(not_played(R"("load_in_8bit": true, "llm_int8_threshold": 6.0)"), IsEmpty());
+  EXPECT_THAT(not_played(R"("load_in_8bit": true, "llm_int8_threshold": 0.0)"), ElementsAre(gap));
+  EXPECT_THAT(not_played(R"("load_in_8bit": true, "llm_int8_threshold": 6)"), ElementsAre(gap));
+  EXPECT_THAT(not_played(R"("load_in_8bit": true, "llm_int8_has_fp16_weight": true)"), ElementsAre(gap));
+  EXPECT_THAT(not_played(R"("load_in_4bit": true, "bnb_4bit_quant_storage": "int4")"), ElementsAre(gap));
+  EXPECT_THAT(not_played(R"("load_in_4bit": true, "llm_int8_skip_modules": ["lm_head", 1])"), ElementsAre(gap));
   EXPECT_THAT(not_played(R"("load_in_4bit": true, "bnb_4bit_quant_type": "nf5")"), ElementsAre(gap));
   EXPECT_THAT(not_played(R"("load_in_4bit": true, "bnb_4bit_compute_dtype": "int8")"), ElementsAre(gap));
   EXPECT_THAT(not_played(R"("load_in_4bit": true, "llm_int8_skip_modules": "lm_head")"), ElementsAre(gap));
   EXPECT_THAT(not_played(R"("load_in_4bit": true, "llm_int8_skip_modules": [[]])"), ElementsAre(gap));
+}
+
+TEST(QuantizedCheckpoint, AMethodWithoutANameIsNotPlayed) {
+  for (const std::string method : {"null", R"(["bitsandbytes"])"}) {
+    EXPECT_THAT(model_with(R"({"load_in_4bit": true, "quant_method": )" + method + "}").not_played,
+                ElementsAre("weights quantized in the checkpoint"));
+  }
 }
 
 // Of a model that sees images too: the whole's config.json has it.

@@ -241,10 +241,9 @@ TEST(Hf, ReadsWeightsOf8Bits) {
   const TrainingPlan plan = plan_from(sft + "use_peft: true\nload_in_8bit: true\n");
   EXPECT_THAT(plan.quantization.kind, is_from(Quantization::int8, "load_in_8bit at 4:15"));
   EXPECT_EQ(plan.adapter.dtype.value, AdapterDType::bf16);
-  // TRL asks for 4 bits first.
-  const TrainingPlan both =
-      plan_from(sft + "use_peft: true\nload_in_8bit: true\nload_in_4bit: true\ndtype: bfloat16\n");
-  EXPECT_EQ(both.quantization.kind.value, Quantization::nf4);
+  EXPECT_THAT(
+      errors_from(sft + "use_peft: true\nload_in_8bit: true\nload_in_4bit: true\n"),
+      ElementsAre("c.yaml:5:15: ingest/refused: load_in_4bit: TRL stops at both; one of them quantizes the model"));
 }
 
 TEST(Hf, WhatIsNotPlayedIsNamed) {

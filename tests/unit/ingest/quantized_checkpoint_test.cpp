@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "from_text.hpp"
@@ -44,6 +45,39 @@ TEST(QuantizedCheckpoint, CountsOverWhatTheConfigAsksFor) {
   const TrainingPlan unasked = *planned(trl, model_with(nf4));
   EXPECT_EQ(unasked.quantization, plan.quantization);
   EXPECT_EQ(unasked.adapter.dtype.value, AdapterDType::bf16) << "as beside a base that TRL quantizes itself";
+}
+
+// Keys of the framework's count nothing, however they are said; a fact by its name does.
+TEST(QuantizedCheckpoint, CountsOverWhatTheCommandLineAsksFor) {
+  const auto with = [](std::vector<std::string> overrides) {
+    IngestOptions options;
+    options.trainer = "sft";
+    options.overrides = std::move(overrides);
+    return *with_model_defaults(plan_from(trl, options), model_with(nf4));
+  };
+  EXPECT_EQ(with({"load_in_8bit=true"}).quantization.kind.value, Quantization::nf4);
+  EXPECT_EQ(with({"dtype=float32"}).quantization.compute_dtype.value, DType::bf16);
+  EXPECT_EQ(with({"plan.quantization_compute_dtype=fp32"}).quantization.compute_dtype.value, DType::fp32);
+}
+
+TEST(QuantizedCheckpoint, IsUndecidedWhereNobodyRanIt) {
+  const auto features = [](const Architecture& model, const std::string& trainer) {
+    std::vector<std::string> out;
+    const std::string task = trainer == "reward" ? "lora_task_type: SEQ_CLS\n" : "";
+    const Result<TrainingPlan> plan = planned(trl + task, model, trainer);
+    for (const Unmodelled& one : plan->unmodelled) out.push_back(one.feature);
+    return out;
+  };
+  Architecture unnamed = model_with(nf4);
+  unnamed.names_dtype = false;
+  EXPECT_THAT(features(unnamed, "sft"), Contains(HasSubstr("names no type of the others")));
+  Architecture experts = model_with(nf4);
+  experts.body.push_back({.kinds = {{OpSpec{.op = "sparse_moe"}}}});
+  EXPECT_THAT(features(experts, "sft"), Contains(HasSubstr("of a mixture of experts")));
+  QuantizedCheckpoint listed = nf4;
+  listed.skipped = {"lm_head"};
+  EXPECT_THAT(features(model_with(listed), "reward"), Contains(HasSubstr("a head of scores too")));
+  EXPECT_THAT(features(model_with(listed), "sft"), IsEmpty());
 }
 
 TEST(QuantizedCheckpoint, KeepsTheModulesThatItsListNames) {

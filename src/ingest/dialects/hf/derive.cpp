@@ -169,7 +169,7 @@ void plan_padding(const Run& run, TrainingPlan& plan) {
     const bool flash = plan.kernels.attention.value == Attention::flash_attention_2;
     const Origin collator = run.stack.origin("trl", "DataCollatorForLanguageModeling(padding_free=True)");
     mask = {!flash && (apart ? !alone : multiple_of(run) > 1), collator};
-    if (apart || flash) plan.longest_sample = sample;
+    if (apart || flash) plan.longest_sample = std::max<std::int64_t>(sample, 1);
     plan.batch.mask_sent = {mask.value || (!flash && !apart), collator};
     return;
   }
@@ -235,7 +235,7 @@ void check_own_script(const Hf& hf, Draft& draft, const Document& document) {
   miss(draft, document, "kbit_upcast", {}, whose + std::string(raises), std::string(raises_hint));
 }
 
-// trl 1.16: trainer/utils.py get_quantization_config asks for 4 bits first.
+// trl 1.16: trainer/model_config.py refuses both.
 void plan_quantization(const Hf& hf, Setting<Quantization>& quantization) {
   const auto four = hf.get<bool>("load_in_4bit");
   const auto eight = hf.get<bool>("load_in_8bit");
@@ -296,7 +296,7 @@ void check_facts(const Run& run, Draft& draft, const Document& document) {
   }
   const std::string_view why = sft ? "max_length is null, so rows are as long as the data"
                                    : "transformers' Trainer has no sequence length of its own";
-  const std::string_view how = is_joined(run) ? "--set sequence_length=…, the tokens of the longest row"
+  const std::string_view how = is_joined(run) ? "--set sequence_length=…, the tokens of all rows of a batch together"
                                : sft
                                    ? "give max_length, or --set sequence_length=…"
                                    : "give block_size, max_seq_length or model_max_length, or --set sequence_length=…";
@@ -359,7 +359,6 @@ void plan_facts(const Run& run, const Inputs& inputs, Draft& draft, const Docume
   plan_liger(run, draft, document);
   plan_length(run, plan);
   const std::int64_t row = plan.batch.sequence_length.value;
-  if (is_joined(run) && row == 0 && multiple_of(run) == 1) draft.rows_to_join = plan.batch.micro_batch_size.value;
   plan_padding(run, plan);
   hf::plan_saving(hf::evaluation_keys(run.hf), draft.plan.saving);
   hf::plan_evaluation(hf::evaluation_keys(run.hf), inputs, run.sft,

@@ -5,6 +5,7 @@
 
 #include "../../condition.hpp"
 #include "../../evaluation.hpp"
+#include "../../versions.hpp"
 #include "oomplan/core/bytes.hpp"
 
 namespace oomplan::ingestion::hf {
@@ -33,7 +34,10 @@ void note_kept(const EvaluationKeys& keys, Draft& draft) {
 }
 
 // trainer_callback.py: DefaultFlowCallback.on_step_end evaluates at no step before eval_delay, the last one among them.
-bool ends_before(const EvaluationKeys& keys, const Inputs& inputs) {
+// TRL's scripts before 1.5 may evaluate once more when they have trained, and so do transformers' examples.
+bool ends_before(const EvaluationKeys& keys, const Inputs& inputs, const TrainingPlan& plan) {
+  const std::string_view trl = version_behind("trl", plan.framework);
+  if (trl.empty() || is_older(trl, "1.5")) return false;
   const auto number = [&](std::string_view key) {
     const Node* value = find_value(inputs, key);
     return value == nullptr ? 0.0 : value->as_number().value_or(0.0);
@@ -68,7 +72,7 @@ EvaluationKeys evaluation_keys(const Arguments& hf) {
 
 void plan_evaluation(const EvaluationKeys& keys, const Inputs& inputs, bool sft, const Rows& rows, Draft& draft) {
   TrainingPlan& plan = draft.plan;
-  const Origin* asks = ends_before(keys, inputs) ? nullptr : when(keys, sft);
+  const Origin* asks = ends_before(keys, inputs, plan) ? nullptr : when(keys, sft);
   if (asks == nullptr) {
     plan.evaluation.rows.value = 0;
     return;
