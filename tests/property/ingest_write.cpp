@@ -179,6 +179,11 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.kernels.unsloth.value = UnslothLayers::none;  // Of Unsloth alone, with its rows and its loss.
   plan.batch.joined.value = 0;
   plan.recipe.token_metrics.value = TokenMetrics::none;
+  plan.recipe.cache_kind.value = CacheKind::copies;  // Of older versions alone, as the five below.
+  plan.recipe.logit_shift.value = LogitShift::labels;
+  plan.recipe.pair_scores.value = PairScores::by_row;
+  plan.kernels.sdpa_keys.value = SdpaKeys::grouped;
+  plan.kernels.additive_mask.value = plan.kernels.rotary_in_layers.value = false;
   plan.recipe.rollout_iterations.value = 1;
   plan.recipe.generation.value = Generation::elsewhere;
   plan.recipe.sampling.value.clear();
