@@ -128,11 +128,12 @@ std::string in_layer(std::string name, std::int64_t layer) {
 
 }  // namespace
 
-bool Builder::in_layers(const std::function<bool(const std::string&)>& holds, const std::string& name) {
+bool Builder::in_layers(const std::function<bool(const std::string&)>& holds, const std::string& name,
+                        const Location& asked_at) {
   const bool first = holds(in_layer(name, first_layer));
   for (std::int64_t i = 1; i < repeats && problems.empty(); ++i) {
     if (holds(in_layer(name, first_layer + i * layer_step)) != first)
-      problems.push_back(of_some_layers(name, facts.trained_at));
+      problems.push_back(of_some_layers(name, asked_at));
   }
   return first;
 }
@@ -169,7 +170,7 @@ std::vector<std::string> Builder::unmatched_parts() const {
 
 // Whatever the expressions say of a weight below an adapter, peft calls it by another name where it is adapted.
 bool Builder::unfrozen(const std::string& name) {
-  if (!facts.frozen.empty() && in_layers(NamedFrozen{facts}, path(name))) return false;
+  if (!facts.frozen.empty() && in_layers(NamedFrozen{facts}, path(name), facts.trained_at)) return false;
   if (facts.trained_layers != 0 && in_trained_layer(name)) return true;
   if (facts.trained.empty()) return facts.trained_layers == 0 && !facts.adapts();
   const std::string full = (facts.adapts() ? "base_model.model." : "") + path(name);
@@ -198,14 +199,7 @@ bool Builder::targeted_by_layer(const std::string& full) {
     }
     return any;
   };
-  if (!in_lora_layer(full)) return false;
-  std::optional<bool> all;
-  for (std::int64_t i = 0; i < repeats && problems.empty(); ++i) {
-    const bool here = named(in_layer(full, first_layer + i * layer_step));
-    if (all && *all != here) problems.push_back(of_some_layers(full, facts.lora_targets_at));
-    all = here;
-  }
-  return all.value_or(false);
+  return in_lora_layer(full) && in_layers(named, full, facts.lora_targets_at);
 }
 
 bool Builder::targeted(const std::string& name, bool in_all_linear) {
@@ -277,7 +271,7 @@ Tensor Builder::convolution(const std::string& name, const Dims& sizes) {
 
 Tensor Builder::adapter_weight(const std::string& name, const Dims& sizes, DType dtype) {
   loaded_.push_back({torch.recorder.events.size(), "~", -1, {}});  // After all that has a name of letters.
-  const bool frozen = !facts.frozen.empty() && in_layers(NamedFrozen{facts}, path(name));
+  const bool frozen = !facts.frozen.empty() && in_layers(NamedFrozen{facts}, path(name), facts.trained_at);
   const bool trains = !frozen && (facts.trained.empty() || unfrozen(name + ".default.weight"));
   Tensor p = register_weight(name + ".weight", sizes, dtype, Part::adapter, trains);
   of_adapters_.insert(parameters.back().held->storage);

@@ -106,7 +106,7 @@ void draw_rows(Torch& torch, const Dims& old, DType dtype) {
 
 /// Whether a parameter is of what sees images and is no norm, embedding, head or bias.
 bool is_of_images(const Architecture& model, const std::string& name) {
-  const bool sees = std::ranges::any_of(model.body, &Segment::tower);
+  const bool sees = has_tower(model);
   const bool reads = name.find("language_model") != name.npos || is_raised(name);
   const bool packed = name.empty();
   return sees && !reads && !packed && !name.ends_with(".bias");

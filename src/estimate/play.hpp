@@ -329,7 +329,8 @@ class Builder {
   bool in_trained_layer(const std::string& name);
   bool in_lora_layer(const std::string& full) const;
   /// Whether it holds for the name, which has to be so in all layers that this one stands for.
-  bool in_layers(const std::function<bool(const std::string&)>& holds, const std::string& name);
+  bool in_layers(const std::function<bool(const std::string&)>& holds, const std::string& name,
+                 const Location& asked_at);
   Tensor own_weight(const std::string& name, const Dims& sizes, Part part);
   Tensor register_weight(const std::string& name, const Dims& sizes, DType dtype, Part part, bool trained);
 };

@@ -16,7 +16,7 @@ bool has_op(const Architecture& model, std::string_view op, std::string_view att
 }
 
 void leave_own_loading(TrainingPlan& plan, const Architecture& model) {
-  if (std::ranges::any_of(model.body, &Segment::tower)) {
+  if (has_tower(model)) {
     plan.unmodelled.push_back({"what " + plan.dialect + " freezes and adapts of a model that sees images,",
                                model.model_type, plan.model.name.origin.where});
   }

@@ -190,14 +190,10 @@ const ingestion::StackLayer* layer_read(const TrainingPlan& plan) {
 void follow_older_models(TrainingPlan& plan, const Architecture& model) {
   const ingestion::StackLayer* layer = layer_read(plan);
   if (layer == nullptr) return;
-  const auto lists = [&](std::string_view name) {
-    const auto found = std::ranges::find(layer->model_types, name, [](const auto& row) { return row.first; });
-    return found != layer->model_types.end() && std::ranges::count(found->second, model.model_type) > 0;
-  };
   const Origin origin{Origin::Kind::framework_default, "transformers " + std::string(transformers_in(plan.framework)) +
                                                            ": the code of " + model.model_type};
   const auto follow = [&](std::string_view name, auto& setting, auto value) {
-    if (lists(name) && !setting.origin.is_said()) setting = {value, origin};
+    if (layer->lists(name, model.model_type) && !setting.origin.is_said()) setting = {value, origin};
   };
   follow("rotary_in_layers", plan.kernels.rotary_in_layers, true);
   follow("replaced_logits", plan.recipe.logit_shift, LogitShift::replaced_logits);

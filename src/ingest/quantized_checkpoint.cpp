@@ -16,10 +16,7 @@
 namespace oomplan::ingestion {
 namespace {
 
-constexpr std::string_view chosen_layers = "-unsloth-bnb-4bit";
-constexpr std::string_view of_unsloth = "-bnb-4bit";
-
-bool is_named(const Architecture& model, std::string_view end) { return lowered(model.source).ends_with(end); }
+bool is_of_unsloth(const Architecture& model) { return lowered(model.source).ends_with("-bnb-4bit"); }
 
 Quantization kind_of(const QuantizedCheckpoint& checkpoint) {
   if (checkpoint.bits == 8) return Quantization::int8;
@@ -53,7 +50,7 @@ QuantizationFacts usual_of_unsloth(const Architecture& model) {
   out.kind.origin = out.double_quantization.origin = out.compute_dtype.origin = out.storage.origin = origin;
   out.skipped = {{}, origin};
   out.checkpoint = {0, origin};
-  if (is_named(model, chosen_layers)) unsloth::choose_layers(model.source, out);
+  unsloth::choose_layers(model.source, out);
   return out;
 }
 
@@ -108,13 +105,11 @@ bool quantizes_scores(const TrainingPlan& plan, const QuantizedCheckpoint& check
          std::ranges::count(*checkpoint.skipped, "score") == 0;
 }
 
-bool has_tower(const Architecture& model) { return std::ranges::any_of(model.body, &Segment::tower); }
-
 /// What of such a run nobody measured; empty: nothing.
 std::string not_played(const TrainingPlan& plan, const Architecture& model, const Dialect* dialect) {
   const std::string weights = "weights quantized in the checkpoint (bitsandbytes)";
   const bool read = dialect != nullptr && (dialect->plain || dialect->take_quantized != nullptr);
-  if (!read || (!model.quantized->seen && !is_named(model, of_unsloth))) return weights;
+  if (!read || (!model.quantized->seen && !is_of_unsloth(model))) return weights;
   if (has_tower(model)) return weights + " of a model that sees or hears";
   const std::string transformers(version_behind("transformers", plan.framework));
   if (!transformers.empty() && is_older(transformers, "4.49")) return weights + " under transformers " + transformers;

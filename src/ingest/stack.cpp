@@ -143,12 +143,15 @@ Origin Stack::origin(std::string_view package, std::string_view where) const {
   return {.kind = Origin::Kind::framework_default, .source = name_of(package) + ": " + std::string(where)};
 }
 
+bool StackLayer::lists(std::string_view list, std::string_view model_type) const {
+  using Named = std::pair<std::string, std::vector<std::string>>;
+  const auto found = std::ranges::find(model_types, list, &Named::first);
+  return found != model_types.end() && std::ranges::count(found->second, model_type) > 0;
+}
+
 bool Stack::lists(std::string_view package, std::string_view list, std::string_view model_type) const {
   const StackLayer* layer = layer_of(package);
-  if (layer == nullptr) return false;
-  using Named = std::pair<std::string, std::vector<std::string>>;
-  const auto found = std::ranges::find(layer->model_types, list, &Named::first);
-  return found != layer->model_types.end() && std::ranges::count(found->second, model_type) > 0;
+  return layer != nullptr && layer->lists(list, model_type);
 }
 
 bool Stack::set_default(const FactRow& fact, TrainingPlan& plan) const {

@@ -45,6 +45,8 @@ struct StackLayer {
   /// The model_types that a framework treats alike, by what it does with them.
   std::vector<std::pair<std::string, std::vector<std::string>>> model_types{};
 
+  /// Whether it has the model_type in the list of this name. A list that it has not is empty.
+  bool lists(std::string_view list, std::string_view model_type) const;
   /// Whether it is chosen for stacks with this package on top.
   bool is_for(std::string_view top) const { return under.empty() || std::ranges::count(under, top) > 0; }
 };

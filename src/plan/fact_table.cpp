@@ -7,6 +7,7 @@
 #include "members.hpp"
 #include "mesh_rows.hpp"
 #include "run_rows.hpp"
+#include "step_rows.hpp"
 
 namespace oomplan {
 namespace {
@@ -15,8 +16,9 @@ using namespace planning;
 
 /// All of them; a row's place is where the manual has it.
 constexpr auto rows = [] {
-  std::array<FactRow, run_rows.size() + mesh_rows.size() + loader_rows.size()> out{};
+  std::array<FactRow, run_rows.size() + step_rows.size() + mesh_rows.size() + loader_rows.size()> out{};
   auto at = std::ranges::copy(run_rows, out.begin()).out;
+  at = std::ranges::copy(step_rows, at).out;
   at = std::ranges::copy(mesh_rows, at).out;
   std::ranges::copy(loader_rows, at);
   return out;

@@ -161,6 +161,9 @@ struct Architecture {
   std::shared_ptr<const Architecture> teacher{};            ///< Of the model that it learns from; null: none.
 };
 
+/// Whether it sees or hears.
+inline bool has_tower(const Architecture& model) { return std::ranges::any_of(model.body, &Segment::tower); }
+
 /// The head that the model has for another task than its own; null: none.
 inline const OpSpec* head_for(const Architecture& model, Task task) {
   const auto found = std::ranges::find(model.heads, task, &std::pair<Task, OpSpec>::first);

@@ -130,6 +130,9 @@ TEST(QuantizedCheckpoint, IsTakenForUnslothsByItsName) {
   const TrainingPlan chosen = of("unsloth/Llama-3.2-1B-Instruct-unsloth-bnb-4bit");
   EXPECT_THAT(chosen.quantization.skipped.value, ElementsAre("lm_head", "model.layers"));
   EXPECT_EQ(chosen.quantization.skipped.origin.kind, Origin::Kind::assumed);
+  EXPECT_THAT(of("unsloth/Qwen3-32B-unsloth-bnb-4bit").quantization.skipped.value,
+              ElementsAre("lm_head", "model.layers"))
+      << "which Unsloth's own loader alone replaces";
   const TrainingPlan others = of("CohereForAI/c4ai-command-r-v01-4bit");
   EXPECT_THAT(others.unmodelled,
               Contains(testing::Field(&Unmodelled::feature, "weights quantized in the checkpoint (bitsandbytes)")));

@@ -145,7 +145,7 @@ void check_gemma4(TrainingPlan& plan, const Architecture& model) {
 // embeddings_skip_upcast: then the tower's norms stay in fp32 too.
 void leave_raised_tower(TrainingPlan& plan, const Architecture& model) {
   const bool quantized = plan.quantization.kind.value != Quantization::none;
-  const bool sees = plan.images.count.value > 0 && std::ranges::any_of(model.body, &Segment::tower);
+  const bool sees = plan.images.count.value > 0 && has_tower(model);
   if (!quantized || !sees || plan.precision.fp32_while_loading.value) return;
   plan.unmodelled.push_back({"a tower whose norms stay in fp32 beside a quantized base", "embeddings_skip_upcast",
                              plan.precision.fp32_while_loading.origin.where});

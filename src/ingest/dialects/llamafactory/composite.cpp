@@ -106,7 +106,7 @@ std::vector<std::string> frozen_parts(bool tower, bool projector) {
 
 void plan_parts(TrainingPlan& plan, const Architecture& model) {
   const auto found = std::ranges::find(composites(), model.model_type, &Parts::model_type);
-  const bool sees = std::ranges::any_of(model.body, &Segment::tower);
+  const bool sees = has_tower(model);
   std::vector<Unmodelled>& gaps = plan.unmodelled;
   if (!sees) {
     plan.recipe.frozen = {};

@@ -293,7 +293,7 @@ void spread(const Inputs& inputs, const Document& document, Draft& draft) {
 /// Of a model that sees, LoRA's targets are the tower's too, and DDP is told that it may rest.
 std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model) {
   leave_own_task(plan, model);
-  if (std::ranges::any_of(model.body, &Segment::tower)) {
+  if (has_tower(model)) {
     plan.unmodelled.push_back(
         {"a model that sees, as LLaMA-Factory's second trainer has it,", "model", plan.model.name.origin.where});
   }

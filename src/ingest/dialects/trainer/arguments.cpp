@@ -21,9 +21,9 @@ void plan_optimizer(const Arguments& args, TrainingPlan& plan) {
     if (name.plan.empty()) plan.unmodelled.push_back({"optimizer " + *optim.value, "optim", optim.origin.where});
   }
   const auto more = args.get<std::string>("optim_args");
-  // transformers up to 5.0 makes its SGD without optim_args.
+  // transformers up to 5.1 makes its SGD without optim_args.
   const std::string_view transformers = version_behind("transformers", plan.framework);
-  const bool reads = transformers.empty() || !is_older(transformers, "5.1");
+  const bool reads = transformers.empty() || !is_older(transformers, "5.2");
   if (reads && optimizer.value == "sgd" && has_momentum(more.value.value_or(""))) {
     optimizer = {std::string(with_momentum), more.origin};
   }

@@ -343,7 +343,7 @@ Draft read(const Inputs& given, const Document& document) {
   const std::string given_name = plan.model.name.value;
   plan_model(args, draft, document);
   plan_quantization(args, draft);
-  unsloth::choose_layers(given_name, draft.plan.quantization);
+  if (!unsloth::is_taken_back(given_name)) unsloth::choose_layers(given_name, draft.plan.quantization);
   plan_precision(args, plain, draft, document);
   plan_adapter(args, inputs, plan);
   note_left_out(args, draft);

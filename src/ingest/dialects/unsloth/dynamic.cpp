@@ -40,20 +40,23 @@ std::optional<std::int64_t> chosen_checkpoint(std::string_view id) {
 
 namespace {
 
-/// loader_utils.py: get_model_name. Of many models from_pretrained takes such a checkpoint by itself, and by a name
-/// that ends in -unsloth-bnb-4bit of all but those of BAD_MAPPINGS.
+/// By a name that ends so any model, and of many models such a checkpoint is what from_pretrained takes by itself.
 std::optional<std::int64_t> chosen_by(const std::string& given) {
   constexpr std::string_view chosen = "-unsloth-bnb-4bit";
-  constexpr auto taken_back =
-      std::to_array<std::string_view>({"unsloth/qwen3-32b", "unsloth/qwen3-30b-a3b", "unsloth/qwen3-30b-a3b-base"});
   const std::string lower = lowered(given);
   if (!lower.ends_with(chosen)) return chosen_checkpoint(given);
-  const std::string_view model = std::string_view(lower).substr(0, lower.size() - chosen.size());
-  if (std::ranges::count(taken_back, model) > 0) return std::nullopt;
-  return chosen_checkpoint(model).value_or(0);
+  return chosen_checkpoint(std::string_view(lower).substr(0, lower.size() - chosen.size())).value_or(0);
 }
 
 }  // namespace
+
+// loader_utils.py: BAD_MAPPINGS.
+bool is_taken_back(std::string_view given) {
+  constexpr auto taken_back =
+      std::to_array<std::string_view>({"unsloth/qwen3-32b-unsloth-bnb-4bit", "unsloth/qwen3-30b-a3b-unsloth-bnb-4bit",
+                                       "unsloth/qwen3-30b-a3b-base-unsloth-bnb-4bit"});
+  return std::ranges::count(taken_back, lowered(given)) > 0;
+}
 
 /// Which layers stay in 16 bits only the checkpoint's config.json says. What they come to follows from its size; where
 /// that is not known either, it is anything up to all of them.
