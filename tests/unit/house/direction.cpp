@@ -13,6 +13,7 @@ using Names = std::set<std::string_view>;
 // Public headers stand in the folder of the stage that defines what they declare. Those of core, and these of others,
 // are values: everyone's.
 const Names values{"plan/plan.hpp",
+                   "plan/choices.hpp",
                    "plan/mesh.hpp",
                    "plan/phase.hpp",
                    "plan/texts.hpp",
