@@ -44,6 +44,10 @@ class Stage {
   std::vector<Cast>& models() { return models_; }
   /// What `prepare` leaves to a step's micro-batches, until the next step's takes its place.
   std::vector<Tensor>& prepared() { return prepared_; }
+  /// Trainer.get_batch_samples (transformers 5.23.0) fetches all micro-batches of a step before the first, and holds
+  /// them until the next step's are there: here those beside the one at hand. `make` makes what the collator hands over
+  /// of one; each kind of tensor of the others stands in one piece.
+  void fetch_others(const std::function<std::vector<Tensor>()>& make);
   /// What the variables of the loop hold of the micro-batch before (Objective::of_output).
   Stream& held() { return held_; }
 

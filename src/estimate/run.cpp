@@ -180,6 +180,7 @@ class Steps {
     for (int round = 1; round <= most_rounds; ++round) {
       const std::size_t first = recorder.events.size();
       step(stage_.plan().batch.sequence_length.value);
+      if (round == stage_.plan().batch.max_steps.value) return;
       if (round >= fewest_rounds + (evaluates() ? 1 : 0) && leaves_what_it_found(recorder, first)) return;
     }
     assert(false);
@@ -246,7 +247,9 @@ class Steps {
   // Steps before the first evaluation may need more than those after it, whose pool evaluation has split.
   std::int64_t evaluated_after() const {
     const auto& lengths = stage_.plan().batch.lengths.value;
-    return lengths.empty() ? fewest_rounds : std::min<std::int64_t>(fewest_rounds, std::ssize(lengths));
+    const std::int64_t limit = stage_.plan().batch.max_steps.value;
+    const std::int64_t steps = lengths.empty() ? (limit > 0 ? limit : fewest_rounds) : std::ssize(lengths);
+    return std::min<std::int64_t>(fewest_rounds, steps);
   }
 
   Stage& stage_;

@@ -192,6 +192,10 @@ ScoredRows arrive(Stage& stage, const Facts& facts) {
   return out;
 }
 
+std::vector<Tensor> kinds_of(const ScoredRows& rows) {
+  return {rows.stream.input_ids, rows.stream.attention_mask, rows.completion_mask};
+}
+
 Scores policy_scores(Stage& stage, const Facts& facts, ScoredRows& rows) {
   return score(stage, Role::policy, facts, rows);
 }

@@ -24,6 +24,9 @@ std::span<const Role> policy_and_reference(const TrainingPlan& plan);
 /// A batch comes from the collator.
 ScoredRows arrive(Stage& stage, const Facts& facts);
 
+/// What the collator hands over of them.
+std::vector<Tensor> kinds_of(const ScoredRows& rows);
+
 /// What a model makes of rows.
 struct Scores {
   Tensor sums{};  ///< Of each row's completion: of its log-probabilities.

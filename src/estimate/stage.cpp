@@ -136,4 +136,15 @@ void Stage::backward(Stream& s) {
   if (backward_in_autocast()) torch_.exit_autocast();
 }
 
+void Stage::fetch_others(const std::function<std::vector<Tensor>()>& make) {
+  const std::int64_t others = plan_.batch.gradient_accumulation_steps.value - 1;
+  if (others < 1) return;
+  Restore bucket(torch_.recorder.scope.bucket, Bucket::inputs);
+  std::vector<Tensor> held;
+  for (const std::vector<Tensor> kinds = make(); const Tensor& kind : kinds) {
+    if (kind) held.push_back(torch_.empty({saturating_mul(others, kind->sizes.product())}, kind->dtype, "batch"));
+  }
+  prepared_ = std::move(held);
+}
+
 }  // namespace oomplan::estimator

@@ -63,10 +63,6 @@ void check_dora(const TrainingPlan& plan, Diagnostics& errors) {
   const Setting<bool>& dora = plan.adapter.dora;
   const KernelFacts& k = plan.kernels;
   if (!dora.value || plan.adapter.kind.value == Adapter::none) return;
-  const bool by_torchao = plan.quantization.linear.value == QuantizedLinear::torchao;
-  if (plan.quantization.kind.value != Quantization::none && !by_torchao) {
-    errors.push_back(unmodelled("DoRA over quantized weights is not modelled yet", dora.origin));
-  }
   if (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value) {
     errors.push_back(unmodelled("DoRA in fused LoRA kernels is not modelled yet", dora.origin));
   }

@@ -106,6 +106,15 @@ constexpr Codec<std::int64_t> length_limit{
     },
     [](const std::int64_t& value) { return value == 0 ? std::string("null") : write_integer(value); }};
 
+// transformers takes what is not positive for none.
+constexpr Codec<std::int64_t> step_limit{
+    "an integer",
+    [](const Node& node) {
+      const auto steps = node.kind == Node::Kind::null ? std::optional(std::int64_t{0}) : as::integer.read(node);
+      return steps ? std::optional(std::max(*steps, std::int64_t{0})) : steps;
+    },
+    [](const std::int64_t& value) { return value == 0 ? std::string("-1") : write_integer(value); }};
+
 // "auto" pads on no GPU (SFTTrainer: only on Neuron).
 constexpr Codec<std::int64_t> pad_multiple{
     "a positive integer or auto",
@@ -255,6 +264,7 @@ constexpr std::array codecs{
     codec<quant_type>("quant_type"),
     codec<quoted_strategy>("quoted_strategy"),
     codec<save_strategy>("save_strategy"),
+    codec<step_limit>("step_limit"),
     codec<as::text>("text"),
     codec<as::trainer>("trainer"),
     codec<whole_count>("whole_count"),

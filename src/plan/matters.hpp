@@ -15,6 +15,9 @@ inline bool in_4_bits(const Plan& plan) {
 }
 inline bool checkpoints(const Plan& plan) { return plan.checkpointing.on.value; }
 inline bool varies(const Plan& plan) { return !plan.batch.lengths.value.empty(); }
+
+/// Memory settles within the second step, where the states of the first one are met.
+inline bool ends_early(const Plan& plan) { return plan.batch.max_steps.value == 1 && !varies(plan); }
 inline bool evaluates(const Plan& plan) { return plan.evaluation.evaluates.value; }
 // Language modelling is what all trainers do that say nothing else.
 inline bool is_unsloth(const Plan& plan) { return plan.kernels.unsloth.value != UnslothLayers::none; }

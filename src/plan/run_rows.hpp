@@ -134,6 +134,12 @@ inline constexpr std::array run_rows{
          "line). None may be above `sequence_length`",
          {},
          varies}),
+    fact<&Plan::batch, &BatchFacts::max_steps, as::count>(
+        "max_steps",
+        {"optimizer steps after which the run ends; 0: as many as it takes. Of one step, gradients and the optimizer's "
+         "state never meet a second batch's activations. More than that change nothing",
+         {},
+         ends_early}),
     fact<&Plan::recipe, &RecipeFacts::kind, as::recipe>(
         "recipe",
         {"what the run does: language modelling; or one of TRL's trainers of preferences: `dpo`, "

@@ -177,7 +177,7 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.quantization.fake_group.value = 0;
   plan.quantization.checkpoint.value = 0;            // Of Unsloth alone.
   plan.kernels.unsloth.value = UnslothLayers::none;  // Of Unsloth alone, with its rows and its loss.
-  plan.batch.joined.value = 0;
+  plan.batch.joined.value = plan.batch.max_steps.value = 0;
   plan.recipe.token_metrics.value = TokenMetrics::none;
   plan.recipe.cache_kind.value = CacheKind::copies;  // Of older versions alone, as the five below.
   plan.recipe.logit_shift.value = LogitShift::labels;

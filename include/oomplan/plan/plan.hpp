@@ -103,6 +103,7 @@ struct BatchFacts {
   Setting<bool> padding_mask{};               ///< Rows are padded, so attention gets a mask.
   Setting<std::int64_t> completion_length{};  ///< Tokens of a row that a loss counts; 0: all.
   Setting<std::int64_t> joined{};             ///< Rows that stand in one, each with positions of its own; 0: none.
+  Setting<std::int64_t> max_steps{};          ///< Optimizer steps after which the run ends; 0: as many as it takes.
   friend bool operator==(const BatchFacts&, const BatchFacts&) = default;
 };
 

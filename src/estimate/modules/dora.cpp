@@ -35,7 +35,7 @@ Tensor Dora::operator()(Play& play, Tensor x, const Tensor& result) const {
   const bool module_drops = t.training && play.facts.lora_dropout > 0;  // No Identity, also where its p is 0 now.
   x = t.dropout(x, play.facts.lora_dropout);
   const Tensor update = t.to(whole_update(t, lora_a, lora_b), x->dtype);
-  const Tensor cast = t.to(weight, x->dtype);
+  const Tensor cast = t.to(weight(), x->dtype);
   const Tensor whole = turned ? t.t(cast) : cast;
   const Tensor norm = norm_of_sum(t, whole, t.detach(update));
   const Tensor scale = t.view(divided(t, magnitude, norm), {1, -1});

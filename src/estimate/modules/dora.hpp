@@ -12,11 +12,11 @@ struct Dora {
   const Tensor& lora_a;
   const Tensor& lora_b;
   const Tensor& magnitude;
-  const Tensor& weight;  ///< The base layer's: out × in, or of a Conv1D in × out.
-  bool turned;           ///< Of a Conv1D.
-  const Tensor& bias;    ///< The base layer's, or empty.
+  const std::function<Tensor()>& weight;  ///< Makes or reads the base layer's: out × in, or of a Conv1D in × out.
+  bool turned;                            ///< Of a Conv1D.
+  const Tensor& bias;                     ///< The base layer's, or empty.
 
-  /// What is added to the base layer's `result` for its input `x`, which is in the adapter's dtype.
+  /// What is added to the base layer's `result` for its input `x`, in the dtype in which it has it.
   Tensor operator()(Play& play, Tensor x, const Tensor& result) const;
 };
 

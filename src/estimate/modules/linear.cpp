@@ -140,7 +140,9 @@ void Linear::adapt(Builder& builder, const std::string& name, std::int64_t in, s
   const std::int64_t rank = f.init == AdapterInit::plain ? f.lora_rank : std::min({f.lora_rank, in, out});
   lora_a_ = builder.adapter_weight(name + ".lora_A", {rank, in}, dtype);
   lora_b_ = builder.adapter_weight(name + ".lora_B", {out, rank}, dtype);
-  if (f.dora) magnitude_ = builder.adapter_weight(name + ".lora_magnitude_vector", {out}, dtype);
+  // A norm of the dequantized weight with an update in fp32, which TRL lowers with none of the others.
+  const DType of_norm = quantized() && f.bitsandbytes ? DType::fp32 : dtype;
+  if (f.dora) magnitude_ = builder.adapter_weight(name + ".lora_magnitude_vector", {out}, of_norm);
 }
 
 // Int8DynActInt4WeightQATQuantizer.prepare, of the layers whose width is whole groups; a layer keeps its last scales
@@ -187,7 +189,8 @@ Tensor Linear::operator()(Play& play, const Tensor& x) const {
   const Tensor input = t.to(x, play.policy.read_weight(t, lora_a_)->dtype);
   if (magnitude_) {
     const Tensor& bias = bias_.of(play.facts);
-    const Dora dora{lora_a_, lora_b_, magnitude_, weight_.of(play.facts), kind_ == LinearKind::conv1d, bias};
+    const std::function<Tensor()> weight = [&] { return dequantized_weight(t, play.facts); };
+    const Dora dora{lora_a_, lora_b_, magnitude_, weight, kind_ == LinearKind::conv1d, bias};
     return t.to(t.add(result, dora(play, input, result)), dtype);
   }
   Tensor update = t.dropout(input, play.facts.lora_dropout);
@@ -207,6 +210,13 @@ Tensor Linear::adapted_quantized(Play& play, const Tensor& x) const {
   if (!int8_) result = t.clone(result);
   const bool converts = !t.autocast();
   const Tensor input = converts ? t.to(x, lora_a_->dtype) : x;
+  if (magnitude_) {
+    const DType dtype = result->dtype;
+    const std::function<Tensor()> weight = [&] { return dequantized_weight(t, play.facts); };
+    const Tensor update = Dora{lora_a_, lora_b_, magnitude_, weight, false, bias_.of(play.facts)}(play, input, result);
+    result = t.add(result, update);
+    return converts ? t.to(result, dtype) : result;
+  }
   Tensor output = t.dropout(input, play.facts.lora_dropout);
   output = adapter(play, output, lora_a_);
   output = adapter(play, output, lora_b_);
@@ -257,6 +267,7 @@ Tensor Linear::plain(Play& play, const Tensor& x, const Tensor& weight, const Te
 }
 
 Tensor Linear::dequantized_weight(Torch& t, const Facts& facts) const {
+  if (int8_) return int8_weight(t);
   if (absmax_blocks_ == 0) return weight_.of(facts);
   if (facts.torchao) return torchao_weight(t, facts.weights);
   return dequantized(t, {out_, in_}, absmax_blocks_, facts.double_quantized, quantized_in(facts));

@@ -61,6 +61,7 @@ class Linear {
   Tensor adapted_quantized(Play& play, const Tensor& x) const;
   Tensor base(Play& play, const Tensor& x) const;
   Tensor int8_product(Play& play, const Tensor& x) const;
+  Tensor int8_weight(Torch& t) const;
   Tensor torchao_product(Play& play, const Tensor& x) const;
   Tensor torchao_weight(Torch& t, DType dtype) const;
   Tensor product(Play& play, const Tensor& x, const Tensor& bias) const;

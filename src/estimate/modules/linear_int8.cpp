@@ -57,6 +57,12 @@ void Linear::quantize_to_int8(Builder& builder, const std::string& name) {
   builder.problems.push_back(std::move(d));
 }
 
+// backends/default/ops.py: int8_vectorwise_dequant, a product with the rows' scales and one with 1/127.
+Tensor Linear::int8_weight(Torch& t) const {
+  const Tensor scaled = t.empty({out_, in_}, DType::fp32, "aten::mul");
+  return t.empty({out_, in_}, DType::fp32, "aten::mul");
+}
+
 // autograd/_functions.py: MatMul8bitLt.forward. Its ctx holds the input where no checkpoint sees it.
 Tensor Linear::int8_product(Play& play, const Tensor& x) const {
   Torch& t = play.torch;

@@ -45,6 +45,10 @@ void micro_batch(Stage& stage) {
   train_on(stage, in_pairs(stage.facts()), arrive, lose);
 }
 
+void fetch_others(Stage& stage) {
+  stage.fetch_others([&] { return kinds_of(arrive(stage, in_pairs(stage.facts()))); });
+}
+
 /// DPOTrainer._precompute_ref_logps, as the trainer is made.
 void before(Stage& stage) {
   if (stage.plan().recipe.reference.value != Reference::precomputed) return;
@@ -60,6 +64,6 @@ void evaluate(Stage& stage) { evaluate_on(stage, in_pairs(stage.evaluation_facts
 }  // namespace
 
 extern const Recipe dpo;
-const Recipe dpo{"dpo", policy_and_reference, micro_batch, before, evaluate};
+const Recipe dpo{"dpo", policy_and_reference, micro_batch, before, evaluate, fetch_others};
 
 }  // namespace oomplan::estimator::recipes

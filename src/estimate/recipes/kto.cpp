@@ -1,6 +1,9 @@
 // TRL's KTOTrainer (trl 1.16 and 1.8: trainer/kto_trainer.py): rows scored by the policy and by a reference, and for
 // the KL divergence the same prompts with each other's completions, by both with no gradients. What is made of the
 // scores is as small as the batch has rows.
+#include <algorithm>
+#include <iterator>
+
 #include "one_loss.hpp"
 #include "scores.hpp"
 
@@ -13,7 +16,9 @@ struct Batch {
 };
 
 /// DataCollatorForUnpairedPreference.
-Batch collate(Stage& stage, const Facts& facts) {
+Batch collate(Stage& stage, const Facts& given) {
+  Facts facts = given;
+  facts.sends_masks = true;
   Batch out{arrive(stage, facts), {}};
   if (stage.plan().recipe.second_term.value) out.mismatched = arrive(stage, facts);
   return out;
@@ -52,6 +57,15 @@ void micro_batch(Stage& stage) {
   train_on(stage, stage.facts(), collate, lose);
 }
 
+void fetch_others(Stage& stage) {
+  stage.fetch_others([&] {
+    const Batch one = collate(stage, stage.facts());
+    std::vector<Tensor> kinds = kinds_of(one.rows);
+    std::ranges::copy(kinds_of(one.mismatched), std::back_inserter(kinds));
+    return kinds;
+  });
+}
+
 /// KTOTrainer._precompute_ref_logps, as the trainer is made.
 void before(Stage& stage) {
   if (stage.plan().recipe.reference.value != Reference::precomputed) return;
@@ -69,6 +83,6 @@ void evaluate(Stage& stage) { evaluate_on(stage, stage.evaluation_facts(), colla
 }  // namespace
 
 extern const Recipe kto;
-const Recipe kto{"kto", policy_and_reference, micro_batch, before, evaluate};
+const Recipe kto{"kto", policy_and_reference, micro_batch, before, evaluate, fetch_others};
 
 }  // namespace oomplan::estimator::recipes

@@ -39,11 +39,18 @@ void micro_batch(Stage& stage) {
   train_on(stage, in_pairs(stage.facts()), collate, lose);
 }
 
+void fetch_others(Stage& stage) {
+  stage.fetch_others([&] {
+    const Stream one = collate(stage, in_pairs(stage.facts()));
+    return std::vector{one.input_ids, one.attention_mask};
+  });
+}
+
 void evaluate(Stage& stage) { evaluate_on(stage, in_pairs(stage.evaluation_facts()), collate, lose); }
 
 }  // namespace
 
 extern const Recipe reward;
-const Recipe reward{"reward", policy_alone, micro_batch, nullptr, evaluate};
+const Recipe reward{"reward", policy_alone, micro_batch, nullptr, evaluate, fetch_others};
 
 }  // namespace oomplan::estimator::recipes

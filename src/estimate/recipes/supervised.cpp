@@ -103,25 +103,18 @@ void evaluate_in_loop(Stage& stage, const Facts& facts) {
   }
 }
 
-/// Trainer.get_batch_samples (transformers 5.23.0) fetches all micro-batches of a step before the first, and holds them
-/// until the next step's are there: here those beside the one at hand, each kind of tensor in one piece. torchtitan's
-/// list has them on the host, but for the ids of those that were played.
+/// torchtitan's list has them on the host, but for the ids of those that were played.
 void fetch_others(Stage& stage) {
-  const std::int64_t others = stage.plan().batch.gradient_accumulation_steps.value - 1;
   const bool trainer = stage.facts().objective->of_output == nullptr && !stage.plan().framework.empty();
-  if (!trainer || others < 1) return;
-  Torch& t = stage.torch();
-  Restore bucket(t.recorder.scope.bucket, Bucket::inputs);
-  const Stream one = stage.batch(stage.facts());
-  std::vector<Tensor> kinds{one.input_ids};
-  if (stage.facts().objective->loss != Loss::summed_logits)
-    kinds.insert(kinds.end(), {one.attention_mask, one.labels, one.pixels});
-  kinds.insert(kinds.end(), one.sent.begin(), one.sent.end());
-  std::vector<Tensor> held;
-  for (const Tensor& kind : kinds) {
-    if (kind) held.push_back(t.empty({saturating_mul(others, kind->sizes.product())}, kind->dtype, "batch"));
-  }
-  stage.prepared() = std::move(held);
+  if (!trainer) return;
+  stage.fetch_others([&] {
+    const Stream one = stage.batch(stage.facts());
+    std::vector<Tensor> kinds{one.input_ids};
+    if (stage.facts().objective->loss != Loss::summed_logits)
+      kinds.insert(kinds.end(), {one.attention_mask, one.labels, one.pixels});
+    kinds.insert(kinds.end(), one.sent.begin(), one.sent.end());
+    return kinds;
+  });
 }
 
 void micro_batch(Stage& stage) {

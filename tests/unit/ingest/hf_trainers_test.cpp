@@ -29,6 +29,25 @@ TEST(Hf, WhoseTrainerItIs) {
   EXPECT_FALSE(is_trl("model_name_or_path: a\npacking: true\ntrainer: trainer\n"));
 }
 
+// transformers takes what is not positive for no limit.
+TEST(Hf, ARunOfOneStep) {
+  EXPECT_EQ(plan_from(sft).batch.max_steps.value, 0);
+  EXPECT_EQ(plan_from(sft + "max_steps: -1\n").batch.max_steps.value, 0);
+  EXPECT_EQ(plan_from(sft + "max_steps: 1\n").batch.max_steps.value, 1);
+}
+
+// Magnitudes stay in fp32 from trl 1.15 on.
+TEST(Hf, DoraOverFourBitsBeforeItsMagnitudesStayedWhole) {
+  const std::string qdora = sft + "load_in_4bit: true\nuse_peft: true\nuse_dora: true\n";
+  const auto undecided = [&](const std::string& trl) {
+    IngestOptions options;
+    options.versions = {{"trl", trl, {}, false}};
+    return std::ranges::count(plan_from(qdora, options).unmodelled, "use_dora", &Unmodelled::key) > 0;
+  };
+  EXPECT_TRUE(undecided("1.14.2"));
+  EXPECT_FALSE(undecided("1.15.0"));
+}
+
 TEST(Hf, AnAssumedTrainerIsSaid) {
   const auto note = [](const std::string& lines) {
     return assumed_trainer(plan_from("model_name_or_path: a\n" + lines));

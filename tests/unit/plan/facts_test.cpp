@@ -286,6 +286,7 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
                                            "target_length",
                                            "clips",
                                            "image_token_types",
+                                           "max_steps",
                                            "rollout_batches",
                                            "rollout_iterations",
                                            "generation",

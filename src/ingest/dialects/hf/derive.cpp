@@ -254,6 +254,12 @@ void plan_quantized_adapter(TrainingPlan& plan) {
   const auto by = [&](std::string_view where) {
     return Origin{.kind = Origin::Kind::framework_default, .source = "trl " + trl + ": " + std::string(where)};
   };
+  const Setting<bool>& dora = plan.adapter.dora;
+  const std::string_view trainer = plan.recipe.trainer.value;
+  if (dora.value && (is_older(trl, "1.15") || trainer == "orpo" || trainer == "cpo")) {
+    plan.unmodelled.push_back(
+        {"DoRA whose magnitudes TRL lowers to bf16, of which no run was measured,", "use_dora", dora.origin.where});
+  }
   auto& upcast = plan.quantization.kbit_upcast;
   if (packs && !is_older(trl, "0.26")) upcast = {false, by("SFTTrainer")};
   if (!upcast.value) {

@@ -308,15 +308,38 @@ void check_reward(const Arguments& hf, const Inputs& inputs, Draft& draft, const
            "use_peft: peft takes no model of rewards for lora_task_type CAUSAL_LM, the default; it is SEQ_CLS here");
 }
 
-// trl 1.16: trainer/dpo_trainer.py, DPOTrainer.__init__.
+bool has_loss(const Input* loss, Names wanted) {
+  if (loss == nullptr) return false;
+  const auto is_wanted = [&](const Node& one) { return std::ranges::count(wanted, one.text) > 0; };
+  return is_wanted(*loss->value) || std::ranges::any_of(loss->value->items, is_wanted);
+}
+
+// Its loss is of a difference in which a part cancels out; of the other losses none is.
+void check_divergence(const Input* loss, const Inputs& inputs, Draft& draft, const Document& document) {
+  constexpr auto others = std::to_array<std::string_view>(
+      {"nca_pair", "bco_pair", "sppo_hard", "aot", "aot_unpaired", "apo_zero", "apo_down"});
+  const Input* divergence = asking(inputs, {"f_divergence_type"});
+  const bool usual = divergence == nullptr || divergence->value->text == "reverse_kl";
+  if (usual || is_older(framework_version(draft.plan, "trl"), "1.13") || !has_loss(loss, others)) return;
+  conflict(draft, origin_of(*divergence), document,
+           "f_divergence_type: TRL's DPOTrainer refuses all but reverse_kl beside this loss_type");
+}
+
+// trl 1.16: trainer/dpo_trainer.py, DPOTrainer.__init__; before 1.0 it took 1e-3 itself.
 void check_dpo(const Arguments& /*hf*/, const Inputs& inputs, Draft& draft, const Document& document) {
+  constexpr auto exo = std::to_array<std::string_view>({"exo_pair"});
+  constexpr auto sorted = std::to_array<std::string_view>({"aot", "aot_unpaired"});
   const Input* loss = asking(inputs, {"loss_type"});
   const Node* smoothing = find_value(inputs, "label_smoothing");
-  if (is_former(framework_version(draft.plan, "trl"))) return;  // It took 1e-3 itself.
-  if (loss == nullptr || (smoothing != nullptr && smoothing->as_number().value_or(1) != 0)) return;
-  const auto& all = loss->value->items;
-  const bool exo = loss->value->text == "exo_pair" || std::ranges::count(all, "exo_pair", &Node::text) > 0;
-  if (!exo) return;
+  const Input* weighting = asking(inputs, {"use_weighting"});
+  if (is_former(framework_version(draft.plan, "trl"))) return;
+  check_divergence(loss, inputs, draft, document);
+  if (weighting != nullptr && is_flag(*weighting->value, true) && has_loss(loss, sorted)) {
+    conflict(draft, origin_of(*weighting), document,
+             "use_weighting: TRL's DPOTrainer has no weights of pairs for aot and aot_unpaired, which sort them");
+  }
+  const bool smooth = smoothing != nullptr && smoothing->as_number().value_or(1) != 0;
+  if (smooth || !has_loss(loss, exo)) return;
   conflict(draft, origin_of(*loss), document,
            "loss_type: TRL's DPOTrainer refuses exo_pair where label_smoothing is 0, the default; its paper has 1e-3");
 }
