@@ -228,7 +228,7 @@ void check_family(TrainingPlan& plan, const Architecture& model) {
   if (!found->families.empty() && !has(found->families)) return add("of which no run was measured");
   const Setting<Quantization>& kind = plan.quantization.kind;
   if (kind.value != Quantization::none && found->lists("quantized_otherwise", model.model_type))
-    add("which stops or takes another amount where weights are quantized");
+    add("which takes another amount where weights are quantized, or was not measured so");
 }
 
 /// hidden_size, or what a config's attribute_map calls so; 0 where it names none.
