@@ -15,6 +15,9 @@ void drop_where_newer(std::vector<OpSpec>& ops, std::string_view framework) {
 }  // namespace
 
 Architecture as_run(Architecture model, std::string_view framework) {
+  // peft knows what layers the experts were; where they still are, it needs no such names.
+  if (any_op(model, [&](const OpSpec& spec) { return spec.op == "sparse_moe" && runs_older_code(spec, framework); }))
+    model.expert_names.clear();
   drop_where_newer(model.head, framework);
   for (Segment& segment : model.body) {
     drop_where_newer(segment.stem, framework);

@@ -196,7 +196,19 @@ void follow_older_models(TrainingPlan& plan, const Architecture& model) {
     if (layer->lists(name, model.model_type) && !setting.origin.is_said()) setting = {value, origin};
   };
   follow("rotary_in_layers", plan.kernels.rotary_in_layers, true);
+  follow("additive_mask", plan.kernels.additive_mask, true);
   follow("replaced_logits", plan.recipe.logit_shift, LogitShift::replaced_logits);
+}
+
+// transformers 4 has loops over its experts.
+void follow_older_experts(TrainingPlan& plan, const Architecture& model) {
+  const auto loops = [&](const OpSpec& spec) {
+    return (spec.op == "sparse_moe" || spec.op == "biased_moe") && runs_older_code(spec, plan.framework);
+  };
+  if (!any_op(model, loops)) return;
+  const std::string version(transformers_in(plan.framework));
+  plan.kernels.experts = {ExpertsImplementation::eager,
+                          {Origin::Kind::framework_default, "transformers " + version + ": a loop over the experts"}};
 }
 
 // What of the models' code another version changed, only a run of it tells.
@@ -213,7 +225,10 @@ void check_family(TrainingPlan& plan, const Architecture& model) {
          model.model_type, plan.model.name.origin.where});
   };
   if (has(found->other_families)) return add("which is another than that of " + played_transformers());
-  if (!found->families.empty() && !has(found->families)) add("of which no run was measured");
+  if (!found->families.empty() && !has(found->families)) return add("of which no run was measured");
+  const Setting<Quantization>& kind = plan.quantization.kind;
+  if (kind.value != Quantization::none && found->lists("quantized_otherwise", model.model_type))
+    add("which takes another amount where weights are quantized, or was not measured so");
 }
 
 /// hidden_size, or what a config's attribute_map calls so; 0 where it names none.
@@ -254,6 +269,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   check_stacks(plan, model);
   check_family(plan, model);
   follow_older_models(plan, model);
+  follow_older_experts(plan, model);
   if (const ingestion::Dialect* dialect = ingestion::find_dialect(plan.dialect);
       dialect != nullptr && dialect->adapt_to_model) {
     if (std::optional<Diagnostic> refused = dialect->adapt_to_model(plan, model)) return *std::move(refused);

@@ -1,5 +1,6 @@
 // What an older version of a model's library has otherwise: an op's attribute `older_code` names the versions
-// ("transformers 5.6.0, transformers 5.14.1") whose code the op plays where it is given.
+// ("transformers 5.6.0, transformers 5.14.1"; "transformers 4." is any that begins so) whose code the op plays where it
+// is given.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +12,11 @@ namespace oomplan {
 
 inline constexpr std::string_view older_code = "older_code";
 
-/// Whether `text` has `version` ("transformers 5.14.1") and not one that begins like it.
+/// Whether `text` has `version` ("transformers 5.14.1") and not one that begins like it, unless it ends with a dot.
 inline bool names_version(std::string_view text, std::string_view version) {
   const auto at = text.find(version);
   if (version.empty() || at == text.npos) return false;
+  if (version.ends_with('.')) return true;
   const std::string_view rest = text.substr(at + version.size());
   return rest.empty() || std::string_view("0123456789.").find(rest.front()) == std::string_view::npos;
 }

@@ -3,6 +3,8 @@
 #include <array>
 #include <tuple>
 
+#include "oomplan/catalog/older_code.hpp"
+
 namespace oomplan::estimator {
 namespace {
 
@@ -35,6 +37,11 @@ constexpr std::array<std::string_view, 2> selections{"softmax", "sigmoid"};
 /// torch.nn.Linear(…, dtype=torch.float32), torch.zeros(…, dtype=torch.float32)
 bool in_fp32(Style style) { return style == Style::corrected_softmax || style == Style::linear; }
 
+/// Whether older code has a linear layer in place of a parameter: where its experts' loop is not DeepSeek's.
+bool was_linear(const Attributes& a) {
+  return a.find(older_code) != nullptr && a.text("older_experts", "indexed") != "raised";
+}
+
 /// top_k_index of what is then let go.
 Tensor best(Torch& t, const Tensor& scores, std::int64_t count) { return t.topk_last(scores, count).second; }
 
@@ -51,7 +58,9 @@ Router::Router(const Attributes& a, Builder& b, const std::string& name)
       module_(b.module_id(name)) {
   const std::int64_t width = a.integer("width");
   Restore own(b.own_dtype, in_fp32(style_) ? std::optional(DType::fp32) : b.own_dtype);
-  if (style_ == Style::linear) {
+  is_linear_ = style_ == Style::linear || was_linear(a);
+  casts_to_hidden_ = was_linear(a);
+  if (is_linear_) {
     linear_ = Linear(b, name, width, experts_, false);
   } else {
     weight_ = AdaptedParameter(b, name + ".weight", {experts_, width}, Part::router);
@@ -73,11 +82,14 @@ Router::Router(const Attributes& a, Builder& b, const std::string& name)
 Routed Router::operator()(Play& play, const Tensor& hidden) const {
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
-  if (style_ == Style::linear) {
+  if (is_linear_) {
     const Tensor& weight = linear_.weight(play.facts);  // None where it is quantised.
     const bool raises = weight && weight->dtype == DType::fp32;
-    const Tensor logits = linear_(play, raises ? t.to(hidden, DType::fp32) : hidden);
-    return of_softmax(t, logits);
+    const Tensor logits = linear_(play, raises && style_ == Style::linear ? t.to(hidden, DType::fp32) : hidden);
+    if (style_ == Style::sparse_mixer) return mixed(t, logits);
+    Routed out = of_softmax(t, logits);
+    if (casts_to_hidden_) out.weights = t.to(out.weights, hidden->dtype);
+    return out;
   }
   AdaptedParameter::Active weight(play, weight_);
   return routed(play, hidden, weight());
@@ -135,7 +147,7 @@ Routed Router::highest(Torch& t, const Tensor& hidden, const Tensor& logits) con
 Routed Router::of_softmax(Torch& t, const Tensor& logits) const {
   auto [weights, index] = t.topk_last(t.softmax_last(t.to(logits, DType::fp32)), each_);
   if (divided_) weights = t.div_(weights, t.sum_dim(weights, 1, true));
-  if (style_ != Style::softmax) weights = t.to(weights, logits->dtype);
+  if (style_ != Style::softmax && !casts_to_hidden_) weights = t.to(weights, logits->dtype);
   return {std::move(weights), std::move(index), logits};
 }
 

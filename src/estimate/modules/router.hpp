@@ -64,6 +64,8 @@ class Router {
   std::int64_t best_groups_ = 1;
   bool divided_ = true;
   bool sigmoids_ = false;  ///< Of `highest`.
+  bool is_linear_ = false;        ///< A Linear layer has the weight.
+  bool casts_to_hidden_ = false;  ///< The weights, to the hidden states' dtype: older code.
   std::int32_t module_ = -1;
   AdaptedParameter weight_{};
   Linear linear_{};      ///< In place of weight_.

@@ -2,6 +2,7 @@
 // in turn; the router takes the softmax of the highest logits.
 #include "modules/experts.hpp"
 #include "modules/linear.hpp"
+#include "oomplan/catalog/older_code.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -11,6 +12,7 @@ class BiasedMoe final : public Module {
   BiasedMoe(const Attributes& a, Builder& b)
       : count_(a.integer("experts")),
         each_(a.integer("per_token")),
+        older_(a.find(older_code) != nullptr),
         router_module_(b.module_id(a.module() + ".router")),
         module_(b.module_id(a.module() + ".experts")) {
     const std::string m = a.module() + ".";
@@ -48,7 +50,18 @@ class BiasedMoe final : public Module {
     Weight weight(play, router_);
     const Tensor logits = t.linear(hidden, weight(), router_bias_);
     auto [highest, index] = t.topk_last(logits, each_);
+    if (older_) return {scattered(t, logits, t.softmax_last(highest, highest->dtype), index), index, logits};
     return {t.softmax_last(highest, highest->dtype), index, logits};
+  }
+
+  /// torch.zeros_like(logits).scatter_(1, index, weights): older code hands on weights of all experts.
+  static Tensor scattered(Torch& t, const Tensor& logits, const Tensor& weights, const Tensor& index) {
+    NodeRef node = t.record("ScatterBackward0", {&weights}, [](Torch& torch, Node& n, Grads& g) {
+      const Tensor at = torch.unpack(n, 0);
+      g.out[0] = torch.empty(at->sizes, g.in[0]->dtype, "aten::gather");
+    });
+    t.save(node, 0, index);
+    return t.attach(node, t.zeros(logits->sizes, weights->dtype));
   }
 
   Tensor experts(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const {
@@ -149,9 +162,10 @@ class BiasedMoe final : public Module {
     Torch& t = play.torch;
     const std::int64_t tokens = hidden->sizes[0];
     const std::vector<std::int64_t> shares = tokens_of_experts(play.facts.routing, count_, tokens, each_);
+    const std::int64_t masks = older_ ? count_ + 1 : count_;  // Masking is one more class.
     const Tensor next_states = t.pointwise({&hidden}, hidden->dtype, "aten::zeros_like");
-    const Tensor expert_mask = t.empty({tokens, each_, count_}, DType::int64, "aten::zeros");
-    t.empty({count_}, DType::int64, "aten::sum");
+    const Tensor expert_mask = t.empty({tokens, each_, masks}, DType::int64, "aten::zeros");
+    t.empty({masks}, DType::int64, "aten::sum");
     const Tensor expert_hit = t.empty({std::ssize(shares), 1}, DType::int64, "aten::nonzero");
     Tensor token, current, both, inner, out, weighted;
     for (const std::int64_t share : shares) {
@@ -169,6 +183,7 @@ class BiasedMoe final : public Module {
 
   std::int64_t count_;
   std::int64_t each_;
+  bool older_;
   std::int32_t router_module_;
   std::int32_t module_;
   AdaptedParameter router_{}, gate_up_{}, down_{};

@@ -1,7 +1,11 @@
 // A mixture of experts in place of an MLP: a router, the experts, and for some families an expert that all tokens share
 // (MixtralSparseMoeBlock, Qwen2MoeSparseMoeBlock, GraniteMoeMoE, DeepseekV3MoE and their like).
+#include <optional>
+
+#include "modules/expert_layers.hpp"
 #include "modules/experts.hpp"
 #include "modules/linear.hpp"
+#include "oomplan/catalog/older_code.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -27,7 +31,11 @@ class SparseMoe final : public Module {
         module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     router_ = Router(a, b, m + a.text("gate", "gate"));
-    experts_ = Experts(a, b, m + "experts");
+    if (a.find(older_code) != nullptr) {
+      layers_.emplace(a, b, m + "experts");
+    } else {
+      experts_ = Experts(a, b, m + "experts");
+    }
     if (a.find("expert_width") != nullptr) {
       const std::int64_t latent = a.integer("expert_width");
       into_latent_ = Linear(b, m + "fc1_latent_proj", a.integer("width"), latent, a.flag("shared_bias", false));
@@ -56,19 +64,25 @@ class SparseMoe final : public Module {
     if (noisy) s.hidden = noised(t, s.hidden, false);
     if (noisy) s.hidden = noised(t, s.hidden, true);
     const Tensor hidden = t.view(s.hidden, {-1, sizes.back()});
-    const bool first = shared_at_ == Shared::first || shared_at_ == Shared::first_weighted;
+    const bool first = shared_at_ == Shared::first || (shared_at_ == Shared::first_weighted && !layers_);
     Tensor shared = activation_ != nullptr && first ? shared_expert(play, hidden) : Tensor();
     const Routed routed = router_(play, flat_ ? hidden : t.view(s.hidden, {-1, sizes.back()}));
     if (s.arguments.router_logits) s.arguments.router_logits->take(routed.logits, routed.index->sizes.back());
     if (activation_ != nullptr && shared_at_ == Shared::second) shared = shared_expert(play, hidden);
-    Tensor out = latent_ ? out_of_latent_(play, experts_(play, into_latent_(play, hidden), routed))
-                         : experts_(play, hidden, routed);
+    Tensor out = made(play, hidden, routed);
+    if (activation_ != nullptr && !shared && shared_at_ == Shared::first_weighted) shared = shared_expert(play, hidden);
     if (!flat_) out = t.view(out, sizes);
     if (activation_ != nullptr) out = with_shared(play, flat_ ? hidden : s.hidden, shared, out);
     s.hidden = t.view(out, sizes);
   }
 
  private:
+  Tensor made(Play& play, const Tensor& hidden, const Routed& routed) const {
+    if (layers_) return (*layers_)(play, hidden, routed);
+    if (!latent_) return experts_(play, hidden, routed);
+    return out_of_latent_(play, experts_(play, into_latent_(play, hidden), routed));
+  }
+
   /// hidden_states *= noise, in place: of the block, and then of the router, through a view (autograd's CopySlices).
   static Tensor noised(Torch& t, const Tensor& x, bool through_view) {
     const BackwardFn plain = [](Torch& torch, Node& n, Grads& g) { g.out[0] = torch.mul(g.in[0], torch.unpack(n, 0)); };
@@ -109,6 +123,7 @@ class SparseMoe final : public Module {
   std::int32_t module_;
   Router router_{};
   Experts experts_{};
+  std::optional<ExpertLayers> layers_;  ///< Of older code, in place of them; their shared expert comes after them.
   Activation activation_ = nullptr;  ///< Of the shared expert.
   bool gated_ = true;                ///< So is the shared expert.
   bool averaged_ = false;            ///< What both kinds of expert made is halved.

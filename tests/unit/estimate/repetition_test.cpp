@@ -7,6 +7,7 @@
 
 #include "every_run.hpp"
 #include "facts.hpp"
+#include "oomplan/catalog/older_code.hpp"
 #include "plans.hpp"
 #include "readings.hpp"
 #include "run.hpp"
@@ -92,7 +93,7 @@ std::string difference(const Groups& played, const Groups& expected) {
 
 void expect_same(const Named& named, std::int64_t layers) {
   SCOPED_TRACE(named.name + ", " + std::to_string(layers) + " layers");
-  const Architecture model = deep(named, layers);
+  const Architecture model = as_run(deep(named, layers), named.plan.framework);
   const Repetition whole = Repetition::whole_of(model);
   const RunPtr all = play(named, model, whole);
   const Footprint f = example::played(named.plan, model);
