@@ -76,7 +76,7 @@ constexpr std::array unknowns{
             "(expert_routing says it)",
             [](const TrainingPlan& plan, const Architecture& architecture) {
               const bool eager = plan.kernels.experts.value == ExpertsImplementation::eager;
-              const bool loops = has_op(architecture, "dbrx_moe") || 
+              const bool loops = has_op(architecture, "dbrx_moe") ||
                                  (eager && (has_op(architecture, "sparse_moe") || has_op(architecture, "biased_moe")));
               return loops && plan.kernels.routing.value == Routing::any;
             },

@@ -63,7 +63,7 @@ class Router {
   std::int64_t groups_ = 1;
   std::int64_t best_groups_ = 1;
   bool divided_ = true;
-  bool sigmoids_ = false;  ///< Of `highest`.
+  bool sigmoids_ = false;         ///< Of `highest`.
   bool is_linear_ = false;        ///< A Linear layer has the weight.
   bool casts_to_hidden_ = false;  ///< The weights, to the hidden states' dtype: older code.
   std::int32_t module_ = -1;

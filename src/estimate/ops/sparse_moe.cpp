@@ -124,9 +124,9 @@ class SparseMoe final : public Module {
   Router router_{};
   Experts experts_{};
   std::optional<ExpertLayers> layers_;  ///< Of older code, in place of them; their shared expert comes after them.
-  Activation activation_ = nullptr;  ///< Of the shared expert.
-  bool gated_ = true;                ///< So is the shared expert.
-  bool averaged_ = false;            ///< What both kinds of expert made is halved.
+  Activation activation_ = nullptr;     ///< Of the shared expert.
+  bool gated_ = true;                   ///< So is the shared expert.
+  bool averaged_ = false;               ///< What both kinds of expert made is halved.
   bool latent_ = false;  ///< The experts' rows are of another width (NemotronHMoE), between two projections.
   Linear shared_gate_{}, shared_up_{}, shared_down_{}, shared_weight_{}, into_latent_{}, out_of_latent_{};
 };

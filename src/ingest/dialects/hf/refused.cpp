@@ -29,6 +29,15 @@ void check_words(const Inputs& inputs, Draft& draft) {
   }
 }
 
+// transformers reads it as a flag or a word; TRL gives a config's word to argparse, which takes flags alone for it.
+void check_counted(const Inputs& inputs, Draft& draft, const Document& document) {
+  const Input* counted = asking(inputs, {"include_num_input_tokens_seen"});
+  const bool word = counted != nullptr && (counted->value->text == "all" || counted->value->text == "non_padding");
+  if (!word || version_behind("trl", draft.plan.framework).empty()) return;
+  conflict(draft, origin_of(*counted), document,
+           "include_num_input_tokens_seen: TRL's parser refuses " + counted->value->text + ", and takes true or false");
+}
+
 void check_best(const EvaluationKeys& keys, Draft& draft, const Document& document) {
   const std::string evaluates = said(keys.strategy, "no");
   const std::string saves = said(keys.saves, "steps");
@@ -58,6 +67,7 @@ void check_arguments(const Arguments& hf, const Inputs& inputs, Draft& draft, co
              "fp16_full_eval and bf16_full_eval are both true: TrainingArguments takes one of them");
   }
   check_words(inputs, draft);
+  check_counted(inputs, draft, document);
   check_best(evaluation, draft, document);
   check_scheduler(evaluation, inputs, draft, document);
 }
