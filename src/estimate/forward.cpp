@@ -37,24 +37,27 @@ struct Layer {
   bool trains = false;
   bool trained_alone = false;  ///< As Model::checkpoints_trained.
   bool checkpointed = true;    ///< Where layers are.
-  std::optional<Span> span{};  ///< As Model::Segment::spans.
+  OfKind of_kind{};            ///< As Model::Segment::of_kind.
   InOrder in_order{};
 };
 
 /// LLaMA-Factory (model/model_utils/checkpointing.py: get_custom_gradient_checkpointing_func) checkpoints layers that
 /// are trained alone, and asks what goes into one for a gradient.
 bool checkpoints(const Play& play, const Layer& called, Tensor& x) {
-  const auto [block, trains, trained_alone, checkpointed, span, in_order] = called;
+  const auto [block, trains, trained_alone, checkpointed, of_kind, in_order] = called;
   if (!play.facts.checkpointing || !checkpointed) return false;
   if (!trained_alone) return true;
   if (trains && play.torch.grad_enabled) x->requires_grad = true;
   return trains;
 }
 
-void leave_only(Arguments& arguments, std::size_t span) {
+void leave_only(Arguments& arguments, const OfKind& kind) {
   for (std::size_t i = 0; i < span_names.size(); ++i) {
-    if (i == span) continue;
-    for (auto* each : {&arguments.masks, &arguments.cos, &arguments.sin}) (*each)[i].reset();
+    const Span span = static_cast<Span>(i);
+    if (span != kind.mask) arguments.masks[i].reset();
+    if (span == kind.rotation.value_or(span)) continue;
+    arguments.cos[i].reset();
+    arguments.sin[i].reset();
   }
 }
 
@@ -67,7 +70,7 @@ void play_layer(Play& play, const Layer& called, Stream& s) {
   }
   // The checkpoint holds on to what the block is called with, and outlives its caller.
   const auto arguments = std::make_shared<Arguments>(s.arguments);
-  if (called.span) leave_only(*arguments, static_cast<std::size_t>(*called.span));
+  leave_only(*arguments, called.of_kind);
   const bool outside = play.policy.stands_around_checkpoints(play.facts.reentrant);
   const Hooks hooks = outside ? Hooks::outside : Hooks::here;
   const auto forward = [play, &block, arguments, hooks](const Tensor& input) mutable {
@@ -201,7 +204,7 @@ void play_tower(Play& play, const Model::Segment& tower, bool trained_alone, std
     for (const auto& step : tower.before[i]) step->forward(play, v);
     play_layer(
         play,
-        {*tower.blocks[i], tower.trains[i], trained_alone, tower.checkpointed[i], tower.spans[i], tower.in_order[i]},
+        {*tower.blocks[i], tower.trains[i], trained_alone, tower.checkpointed[i], tower.of_kind[i], tower.in_order[i]},
         v);
     for (const auto& step : tower.after[i]) step->forward(play, v);
     if (static_cast<std::int64_t>(i) == tower.taken) v.taken = v.hidden;
@@ -218,7 +221,7 @@ void play_segment(Play& play, const Model::Segment& segment, bool trained_alone,
     Restore in_layer(layer, std::int16_t{built++});
     for (const auto& step : segment.before[i]) step->forward(play, s);
     play_layer(play,
-               {*segment.blocks[i], segment.trains[i], trained_alone, segment.checkpointed[i], segment.spans[i],
+               {*segment.blocks[i], segment.trains[i], trained_alone, segment.checkpointed[i], segment.of_kind[i],
                 segment.in_order[i]},
                s);
     s.layer_output.reset();

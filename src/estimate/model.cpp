@@ -171,14 +171,16 @@ bool may_be_checkpointed(const Segment& segment, std::int64_t number, const Fact
   });
 }
 
-/// Where an op says `given: own_span`, its span.
-std::optional<Span> own_span(const Segment& segment, std::int64_t number, Builder& builder) {
+/// The span that an op of the layer says; with `given: own_span` of its rotation too.
+OfKind of_kind(const Segment& segment, std::int64_t number, Builder& builder) {
+  OfKind out;
   for (const OpSpec& op : segment.kinds[segment.layers[static_cast<std::size_t>(number)]]) {
+    if (op.find("span") != nullptr) out.mask = Attributes(op, builder).span("span");
     const Attribute* given = op.find("given");
     const auto* word = given == nullptr ? nullptr : std::get_if<std::string>(given);
-    if (word != nullptr && *word == "own_span") return Attributes(op, builder).span("span");
+    if (word != nullptr && *word == "own_span") out.rotation = Attributes(op, builder).span("span");
   }
-  return std::nullopt;
+  return out;
 }
 
 /// Where an op says `given: in_order`, its mask.
@@ -204,7 +206,7 @@ void make_layers(const Segment& segment, const Unit& unit, Builder& builder, Mod
     made.after.push_back(make_beside(segment, segment.after, unit, unit.number + i, builder));
     made.checkpointed.push_back(builder.facts.checkpointed.is(unit.number + i) &&
                                 may_be_checkpointed(segment, unit.number + i, builder.facts));
-    made.spans.push_back(own_span(segment, unit.number + i, builder));
+    made.of_kind.push_back(of_kind(segment, unit.number + i, builder));
     made.in_order.push_back(in_order(segment, unit.number + i));
     if (owner < unit.number + i) {
       out.push_back(out[static_cast<std::size_t>(owner)]);  // Of such a segment every layer is built.

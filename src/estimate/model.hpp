@@ -19,6 +19,12 @@ struct InOrder {
   bool cross = false;
 };
 
+/// What a model picks for a block by its kind (masking_utils' mapping of masks).
+struct OfKind {
+  Span mask = Span::full;
+  std::optional<Span> rotation{};  ///< None: all that there are.
+};
+
 /// The modules and weights of a model. Of many equal layers only some are built, as a Repetition says.
 struct Model {
   struct Segment {
@@ -28,8 +34,8 @@ struct Model {
     std::vector<Modules> after{};                          ///< … and with what it gives.
     std::vector<bool> trains{};                            ///< Of each block, whether some parameter of it is trained.
     std::vector<bool> checkpointed{};                      ///< Of each block, whether it is where blocks are.
-    std::vector<std::optional<Span>> spans{};  ///< Of each block, whose mask and rotation alone it is called with.
-    std::vector<InOrder> in_order{};           ///< Of each, which masks it is called with in their places.
+    std::vector<OfKind> of_kind{};                         ///< Of each block, what it is called with of its kind alone.
+    std::vector<InOrder> in_order{};                       ///< Of each, which masks it is called with in their places.
     bool decodes = false;
     Modules tail{};
     bool tower = false;

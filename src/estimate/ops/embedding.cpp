@@ -1,22 +1,29 @@
 // torch.nn.Embedding of the input ids; its output begins the residual stream. Where it is scaled, Gemma's embedding
-// does it itself, by a buffer, BioGPT's by a number, and Granite's model by a number.
+// does it itself, by a buffer, in older code its model, by a number of the host, whose forward keeps a name for what came
+// in; BioGPT's embedding does it by a number, and Granite's model by a number.
 #include <utility>
 
 #include "modules/embedding_adapter.hpp"
 #include "modules/embedding_hooks.hpp"
 #include "modules/stable_embedding.hpp"
 #include "modules/tensor_parallel.hpp"
+#include "oomplan/catalog/older_code.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
 
-enum class Scale { none, by_buffer, by_number, within };
+enum class Scale { none, by_buffer, by_number, within, beside };
 constexpr std::array<std::string_view, 4> scales{"none", "by_buffer", "by_number", "within"};
+
+Scale scale_of(const Attributes& a, const Builder& b) {
+  if (a.find(older_code) != nullptr && !b.facts.unsloth) return Scale::beside;
+  return static_cast<Scale>(a.choice("scale", scales));
+}
 
 class Embedding final : public Module {
  public:
   Embedding(const Attributes& a, Builder& b)
-      : scale_(static_cast<Scale>(a.choice("scale", scales))), weight_(weight_of(a, b)), named_(a.flag("named", true)) {
+      : scale_(scale_of(a, b)), weight_(weight_of(a, b)), named_(a.flag("named", true)) {
     // peft adapts no module that it saves whole.
     if (adapts(b) && !weight_.copy) adapter_ = {b, a.module(), sizes_of(a, b)};
     b.embedding_weight = weight_.original;
@@ -39,7 +46,7 @@ class Embedding final : public Module {
     s.inputs_embeds = play.policy.leave_leaf(play.torch, {&weight}, s.inputs_embeds);
     s.inputs_embeds = play.policy.leave_module(play.torch, Site::embedding, s.inputs_embeds);
     if (scale_ == Scale::by_number) s.inputs_embeds = play.torch.mul_scalar(s.inputs_embeds);
-    s.hidden = s.inputs_embeds;
+    s.hidden = scale_ == Scale::beside ? play.torch.mul_scalar(s.inputs_embeds) : s.inputs_embeds;
     if (!named_) s.inputs_embeds.reset();
   }
 
