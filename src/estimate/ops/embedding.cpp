@@ -1,6 +1,6 @@
 // torch.nn.Embedding of the input ids; its output begins the residual stream. Where it is scaled, Gemma's embedding
-// does it itself, by a buffer, in older code its model, by a number of the host, whose forward keeps a name for what came
-// in; BioGPT's embedding does it by a number, and Granite's model by a number.
+// does it itself, by a buffer, in older code its model, by a number of the host, whose forward keeps a name for what
+// came in; BioGPT's embedding does it by a number, and Granite's model by a number.
 #include <utility>
 
 #include "modules/embedding_adapter.hpp"
