@@ -180,9 +180,9 @@ struct HeldCards {
 
 Fit fit_or_undecided(Findings& findings, const Reservation& reservation, const Gpu& gpu, double headroom) {
   std::optional<Diagnostic> undecided = undecided_on(*findings.plan, *findings.footprint, gpu);
-  if (!undecided) undecided = undecided_on(reservation, gpu, findings.plan->mesh);
+  if (!undecided) undecided = undecided_on(reservation, gpu, *findings.plan);
   if (!undecided) {
-    Fit held = fit(reservation, gpu, paged_of(*findings.footprint), findings.plan->mesh, findings.unknown, headroom);
+    Fit held = fit(reservation, gpu, paged_of(*findings.footprint), *findings.plan, findings.unknown, headroom);
     if (held.may_fit()) undecided = open_layers_of(*findings.plan);
     if (!undecided) return held;
     const Range range = held.range();
@@ -210,8 +210,7 @@ RankAnswer other_rank(Findings& findings, RankKind kind, Footprint footprint, co
   for (Fit& worst : findings.fits) {
     out.needed.push_back(std::nullopt);
     if (worst.verdict == FitVerdict::undecided) continue;
-    Fit held =
-        fit(replays.with(worst.gpu), worst.gpu, worst.paged, findings.plan->mesh, findings.unknown, cards.headroom);
+    Fit held = fit(replays.with(worst.gpu), worst.gpu, worst.paged, *findings.plan, findings.unknown, cards.headroom);
     out.needed.back() = held.needed;
     if (held.is_worse_than(worst)) worst = std::move(held);
   }
@@ -238,8 +237,7 @@ Bytes need_of(const Findings& findings, Footprint& footprint, const AllocatorSet
   Replays replays(footprint, settings, cards.gpus);
   if (!cards.gpus.empty()) {
     const Gpu& gpu = cards.gpus.front();
-    return fit(replays.with(gpu), gpu, paged_of(footprint), findings.plan->mesh, findings.unknown, cards.headroom)
-        .needed;
+    return fit(replays.with(gpu), gpu, paged_of(footprint), *findings.plan, findings.unknown, cards.headroom).needed;
   }
   count_reserved(footprint, replays.first().reserved());
   return footprint.peak.total;

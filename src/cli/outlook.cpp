@@ -19,10 +19,9 @@ namespace {
 constexpr double about_as_large = 1.06;
 
 bool does(const Findings& findings, Replays& replays, const Gpu& gpu, double headroom) {
-  const MeshFacts& mesh = findings.plan->mesh;
   const Reservation& reservation = replays.with(gpu);
-  if (undecided_on(reservation, gpu, mesh)) return false;
-  return fit(reservation, gpu, paged_of(*findings.footprint), mesh, findings.unknown, headroom).fits();
+  if (undecided_on(reservation, gpu, *findings.plan)) return false;
+  return fit(reservation, gpu, paged_of(*findings.footprint), *findings.plan, findings.unknown, headroom).fits();
 }
 
 /// What a replay sees of a card, and whether it has the older kernels.

@@ -259,6 +259,28 @@ void check_generation(const TrainingPlan& plan, const Architecture& architecture
   if (!holds_whole(plan.mesh)) cannot("generation by a model that is spread over GPUs", plan.mesh.sharding.origin);
 }
 
+// What of weights that go to vLLM no run was held against.
+void check_weight_sync(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const AdapterFacts& adapter = plan.adapter;
+  const Generation generation = plan.recipe.generation.value;
+  const Quantization quantization = plan.quantization.kind.value;
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what + " is not modelled yet", origin));
+  };
+  if (generation == Generation::transformers) return;
+  if (generation == Generation::elsewhere && quantization != Quantization::none)
+    cannot("sending quantized weights to a vLLM server", plan.quantization.kind.origin);
+  if (adapter.kind.value == Adapter::none) return;
+  if (adapter.kind.value != Adapter::lora) cannot("merging another adapter than LoRA for vLLM", adapter.kind.origin);
+  if (adapter.dora.value) cannot("merging DoRA for vLLM", adapter.dora.origin);
+  if (quantization == Quantization::int8)
+    cannot("merging an adapter into weights in 8 bits for vLLM", plan.quantization.kind.origin);
+  const bool in_4_bits = quantization == Quantization::nf4 || quantization == Quantization::fp4;
+  const DType of_adapter = adapter_dtype(adapter.dtype.value, plan.quantization.compute_dtype.value);
+  if (in_4_bits && of_adapter != loaded_dtype(plan, architecture))
+    cannot("merging an adapter of another type than that of 4-bit weights for vLLM", adapter.dtype.origin);
+}
+
 // What of GRPO no run was held against.
 void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const auto cannot = [&](const std::string& what, const Origin& origin) {
@@ -273,6 +295,7 @@ void check_rollouts(const TrainingPlan& plan, const Architecture& architecture, 
   }
   if (has_liger_layers(plan.kernels)) cannot("GRPO with Liger's kernels", plan.kernels.liger_rms_norm.origin);
   check_generation(plan, architecture, errors);
+  check_weight_sync(plan, architecture, errors);
 }
 
 void check_targets(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {

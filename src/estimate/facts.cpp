@@ -16,11 +16,11 @@
 #include "teacher.hpp"
 
 namespace oomplan::estimator {
-namespace {
-
 DType adapter_dtype(AdapterDType adapter, DType base) {
   return adapter == AdapterDType::fp32 ? DType::fp32 : adapter == AdapterDType::bf16 ? DType::bf16 : base;
 }
+
+namespace {
 
 std::optional<DType> packed_as(const TrainingPlan& plan) {
   constexpr std::array<DType, 4> dtypes{DType::uint8, DType::bf16, DType::fp16, DType::fp32};

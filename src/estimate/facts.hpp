@@ -175,6 +175,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
 
 /// What the model is loaded in.
 DType loaded_dtype(const TrainingPlan& plan, const Architecture& architecture);
+/// What an adapter's weights are held in over a base of `base`.
+DType adapter_dtype(AdapterDType adapter, DType base);
 
 /// Of a plan with an adapter, the layers that alone carry it.
 std::vector<std::int64_t> lora_layers_of(const TrainingPlan& plan);

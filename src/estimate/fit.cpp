@@ -80,11 +80,49 @@ bool has_other_parts(const TrainingPlan& plan, const Footprint& footprint, const
   const Setting<std::int64_t>& part = plan.recipe.loss_part;
   if (plan.recipe.loss.value != Loss::unsloth_fused || part.origin.is_said()) return false;
   // What PyTorch has reserved by then counts, and is more than the tensors: those of the whole run's peak stand for it.
-  const Bytes taken = footprint.peak.total + sum(runtime_terms(gpu, plan.mesh));
+  const Bytes taken = footprint.peak.total + sum(runtime_terms(gpu, plan));
   const Bytes half = taken < gpu.total ? Bytes((gpu.total - taken).count() / 2) : Bytes();
   const Bytes logits = logits_at_most(footprint);
   constexpr std::int64_t fewest_parts = 4;
   return half < Bytes(part.value) && (logits > half || logits >= Bytes(part.value / fewest_parts));
+}
+
+bool has_vllm(const TrainingPlan& plan) {
+  return plan.recipe.kind.value == RecipeKind::grpo && plan.recipe.generation.value == Generation::vllm;
+}
+
+/// vllm/v1/worker/utils.py: request_memory, of the whole card whatever else is on it; from 0.22 on its CUDA graphs are
+/// in it. Its cache of keys and values takes what its weights and the batch that it tries leave.
+Bytes share_of_vllm(const Gpu& gpu, const TrainingPlan& plan) {
+  const double share = static_cast<double>(gpu.total.count()) * plan.recipe.vllm_share.value;
+  return Bytes(static_cast<std::int64_t>(std::ceil(share)));
+}
+
+/// vLLM loads what the checkpoint has in 32 bits in 16; of what is quantized nobody says how large its copy is.
+Bytes weights_of_vllm(const TrainingPlan& plan, const Footprint& footprint) {
+  const QuantizationFacts& quantized = plan.quantization;
+  if (quantized.kind.value != Quantization::none || quantized.dequantized.value != Dequantized::none) return {};
+  const bool adapted = plan.adapter.kind.value != Adapter::none;
+  const std::int64_t own = footprint.parameters - (adapted ? footprint.trainable_parameters : 0);
+  constexpr std::int64_t in_16_bits = 2;
+  return Bytes(in_16_bits) * own;
+}
+
+/// vllm/v1/core/kv_cache_utils.py: its weights are to leave room for a cache.
+std::optional<Diagnostic> stopped_by_vllm(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
+  if (!has_vllm(plan)) return std::nullopt;
+  const Bytes share = share_of_vllm(gpu, plan);
+  const Bytes weights = weights_of_vllm(plan, footprint);
+  if (share > weights) return std::nullopt;
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  d.message = fmt::format("vLLM stops the run: of {1} it may take {0}, and its copy of the weights takes {2}",
+                          to_text(share), gpu.title, to_text(weights));
+  d.where = plan.recipe.vllm_share.origin.where;
+  constexpr double steps = 100;
+  const double part = static_cast<double>(weights.count()) / static_cast<double>(gpu.total.count());
+  d.hint = fmt::format("vllm_gpu_memory_utilization has to be above {:.2f} on it", std::ceil(part * steps) / steps);
+  return d;
 }
 
 Diagnostic other_parts(const TrainingPlan& plan, const Gpu& gpu) {
@@ -100,6 +138,7 @@ Diagnostic other_parts(const TrainingPlan& plan, const Gpu& gpu) {
 }  // namespace
 
 std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
+  if (auto stopped = stopped_by_vllm(plan, footprint, gpu)) return stopped;
   if (has_other_parts(plan, footprint, gpu)) {
     std::optional<Diagnostic> open = open_layers_of(plan);  // With less of them there may be room for whole parts.
     return open ? open : other_parts(plan, gpu);
@@ -130,8 +169,8 @@ std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint
   return d;
 }
 
-std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu& gpu, const MeshFacts& mesh) {
-  const Bytes room = gpu.total - sum(runtime_terms(gpu, mesh));
+std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu& gpu, const TrainingPlan& plan) {
+  const Bytes room = gpu.total - sum(runtime_terms(gpu, plan));
   if (reservation.played() || room < reservation.least()) return std::nullopt;
   Diagnostic d;
   d.code = "estimate/unmodelled";
@@ -164,9 +203,29 @@ constexpr std::string_view nccl = "NCCL communicators";
 constexpr Bytes most_of_nccl = Bytes::mib(1526);
 constexpr Bytes least_of_nccl = Bytes::mib(544);
 
-Bytes communicators_in(const std::vector<RuntimeTerm>& terms) {
-  const auto found = std::ranges::find(terms, nccl, &RuntimeTerm::name);
-  return found == terms.end() ? Bytes() : found->bytes;
+/// What vLLM lets go of after it has tried a batch of as many tokens as it may be given, as figures of its logs have
+/// it: 0.22 GiB (vllm-ascend pull request 8289) to 1.26 GiB (vllm pull request 10511).
+constexpr Bytes most_of_its_trial = Bytes::mib(1291);
+
+RuntimeTerm term_of_vllm(const Gpu& gpu, const TrainingPlan& plan) {
+  const Bytes share = share_of_vllm(gpu, plan);
+  const bool sleeps = plan.recipe.vllm_sleeps.value;
+  const Bytes least = sleeps ? Bytes() : share - std::min(share, most_of_its_trial);
+  return {std::string(vllm_term), share,
+          sleeps
+              ? "vllm: request_memory, of the whole card; asleep between rollouts it keeps its CUDA graphs at the least"
+              : "vllm: request_memory, of the whole card: its weights, its cache and CUDA graphs, and up to 1.26 GiB "
+                "in which it tried its largest batch and which it may let go of",
+          least};
+}
+
+/// Of what lies beside the pool that the run is replayed on.
+Bytes apart_in(const std::vector<RuntimeTerm>& terms) {
+  Bytes out;
+  for (const RuntimeTerm& term : terms) {
+    if (term.name == nccl || term.name == vllm_term) out += term.bytes;
+  }
+  return out;
 }
 
 void add_order(const Needed& needed, std::vector<Contribution>& unknown) {
@@ -178,14 +237,20 @@ void add_order(const Needed& needed, std::vector<Contribution>& unknown) {
                      needed.either - needed.usual});
 }
 
+/// To a vLLM server, over a communicator of its ranks and the first of these.
+bool sends_weights(const TrainingPlan& plan) {
+  return plan.recipe.kind.value == RecipeKind::grpo && plan.recipe.generation.value == Generation::elsewhere;
+}
+
 }  // namespace
 
-std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu, const MeshFacts& mesh) {
+std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu, const TrainingPlan& plan) {
   std::vector<RuntimeTerm> terms{
       {"CUDA context", gpu.context, gpu.context_source},
       {"cuBLAS workspaces", gpu.cublas_workspace * cublas_handles,
        "torch: CublasHandlePool, one a thread that multiplies matrices (forward and backward); in PyTorch's pool"}};
-  const int communicators = communicators_of(mesh);
+  if (has_vllm(plan)) terms.push_back(term_of_vllm(gpu, plan));
+  const int communicators = communicators_of(plan.mesh) + (sends_weights(plan) ? 1 : 0);
   if (communicators == 0) return terms;
   terms.push_back(
       {std::string(nccl), most_of_nccl * communicators,
@@ -197,13 +262,13 @@ std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu, const MeshFacts& mesh) {
 
 namespace estimator {
 
-Fit held_on(const Reservation& reservation, const Gpu& gpu, Bytes limit, Bytes paged, const MeshFacts& mesh) {
+Fit held_on(const Reservation& reservation, const Gpu& gpu, Bytes limit, Bytes paged, const TrainingPlan& plan) {
   Fit out{.gpu = gpu,
-          .runtime = runtime_terms(gpu, mesh),
+          .runtime = runtime_terms(gpu, plan),
           .wanted = gpu.total - limit,
           .at_least = !reservation.played(),
           .paged = paged};
-  out.communicators = communicators_in(out.runtime);
+  out.apart = apart_in(out.runtime);
   for (const RuntimeTerm& term : out.runtime) {
     if (term.lowest) out.unknown.push_back({term.name, term.source, *term.lowest, term.bytes});
   }
@@ -224,11 +289,12 @@ Fit held_on(const Reservation& reservation, const Gpu& gpu, Bytes limit, Bytes p
 
 }  // namespace estimator
 
-Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged, const MeshFacts& mesh,
+Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged, const TrainingPlan& plan,
         const std::vector<Contribution>& unknown, double headroom) {
-  Fit out = estimator::held_on(reservation, gpu, limit_of(gpu, headroom), paged, mesh);
+  Fit out = estimator::held_on(reservation, gpu, limit_of(gpu, headroom), paged, plan);
   out.unknown.insert(out.unknown.begin(), unknown.begin(), unknown.end());
-  if (out.ends()) out.torch = reservation.peaks_in(gpu.total - (sum(out.runtime) - reservation.workspaces()));
+  if (out.ends() && !has_vllm(plan))
+    out.torch = reservation.peaks_in(gpu.total - (sum(out.runtime) - reservation.workspaces()));
   return out;
 }
 

@@ -10,9 +10,9 @@ namespace oomplan {
 namespace {
 
 /// The tensors and what lies beside them for certain: while loading nothing is multiplied yet.
-Bytes at_least_beside(const Footprint& footprint, const Gpu& gpu, const MeshFacts& mesh) {
+Bytes at_least_beside(const Footprint& footprint, const Gpu& gpu, const TrainingPlan& plan) {
   const bool loading = footprint.peak.phase == Phase::load;
-  return footprint.peak.tensors() + (loading ? gpu.context : sum(runtime_terms(gpu, mesh)));
+  return footprint.peak.tensors() + (loading ? gpu.context : sum(runtime_terms(gpu, plan)));
 }
 
 }  // namespace
@@ -68,15 +68,15 @@ Result<Fit> FitCheck::worst_on(const Gpu& gpu, Bytes limit) {
   for (const RankKind& kind : kinds_) {
     const Result<Reservation>& reservation = replayed_with(gpu.cublas_workspace, kind.shard);
     if (!reservation) return reservation.errors();
-    if (const auto undecided = undecided_on(*reservation, gpu, plan_.mesh)) return *undecided;
-    Fit held = estimator::held_on(*reservation, gpu, limit, paged_of(*peaks_), plan_.mesh);
+    if (const auto undecided = undecided_on(*reservation, gpu, plan_)) return *undecided;
+    Fit held = estimator::held_on(*reservation, gpu, limit, paged_of(*peaks_), plan_);
     if (!worst || held.is_worse_than(*worst)) worst = std::move(held);
   }
   return std::move(*worst);
 }
 
 std::optional<Bytes> FitCheck::least_on(const Gpu& gpu) const {
-  return peaks_ ? std::optional(at_least_beside(*peaks_, gpu, plan_.mesh)) : std::nullopt;
+  return peaks_ ? std::optional(at_least_beside(*peaks_, gpu, plan_)) : std::nullopt;
 }
 
 FitCheck& FitCheck::for_capability_of(const Gpu& gpu) {
@@ -90,7 +90,7 @@ CheckedFit FitCheck::on(const Gpu& gpu, Bytes limit) { return for_capability_of(
 CheckedFit FitCheck::as_played_on(const Gpu& gpu, Bytes limit) {
   if (!peaks_) return {.errors = peaks_.errors()};
   if (const auto undecided = undecided_on(plan_, *peaks_, gpu)) return {.errors = {*undecided}};
-  const Bytes tensors = at_least_beside(*peaks_, gpu, plan_.mesh);
+  const Bytes tensors = at_least_beside(*peaks_, gpu, plan_);
   const std::optional<Diagnostic> open = open_layers_of(plan_);
   if (tensors > limit && open) return {.errors = {*open}};
   if (tensors > limit) return {.needed = tensors, .at_least = true};

@@ -25,4 +25,8 @@ struct Parameter {
 
 using Parameters = std::vector<Parameter>;
 
+using ParameterOrder = std::vector<const Parameter*>;
+/// The order with every real layer in it: neighbours that stand for so many layers each come so many times.
+ParameterOrder of_all_layers(const ParameterOrder& order);
+
 }  // namespace oomplan::estimator

@@ -88,6 +88,8 @@ void plan_supervised(TrainingPlan& plan) {
   plan.recipe.rollout_batches = {0, trainer};
   plan.recipe.rollout_iterations = {1, trainer};
   plan.recipe.generation = {Generation::elsewhere, trainer};
+  plan.recipe.vllm_share = {0, trainer};
+  plan.recipe.vllm_sleeps = {false, trainer};
   plan.recipe.sampling = {{}, trainer};
   plan.recipe.divergence = {Divergence::mixed, trainer};
   plan.model.teacher = {"", trainer};

@@ -173,10 +173,16 @@ inline constexpr std::array run_rows{
     fact<&Plan::recipe, &RecipeFacts::rollout_iterations, as::positive>(
         "rollout_iterations", {"of `grpo`: how often each rollout is trained on", {}, has_rollouts}),
     fact<&Plan::recipe, &RecipeFacts::generation, as::generation>(
-        "generation", {"of `grpo`: what writes the completions: another process (`elsewhere`: a vLLM server), or "
-                       "transformers' `generate()` on the GPU that trains",
+        "generation", {"of `grpo`: what writes the completions: another process (`elsewhere`: a vLLM server), "
+                       "transformers' `generate()` on the GPU that trains, or vLLM on it (`vllm`)",
                        {},
                        has_rollouts}),
+    fact<&Plan::recipe, &RecipeFacts::vllm_share, as::fraction>(
+        "vllm_share", {"the part of a GPU that vLLM beside the run may take (its `gpu_memory_utilization`)",
+                       {{{runtime, 1}}},
+                       has_vllm}),
+    fact<&Plan::recipe, &RecipeFacts::vllm_sleeps, as::boolean>(
+        "vllm_sleeps", {"vLLM lets go of its weights and its cache between rollouts", {}, has_vllm}),
     fact<&Plan::recipe, &RecipeFacts::sampling, as::sampling>(
         "sampling", {"by `generate()`: what is done to the scores of the next token before one is drawn: "
                      "`repetition_penalty`, `temperature`, `top_k`, `top_p`, `min_p`",

@@ -186,6 +186,8 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.kernels.additive_mask.value = plan.kernels.rotary_in_layers.value = false;
   plan.recipe.rollout_iterations.value = 1;
   plan.recipe.generation.value = Generation::elsewhere;
+  plan.recipe.vllm_share.value = 0;
+  plan.recipe.vllm_sleeps.value = false;
   plan.recipe.sampling.value.clear();
   plan.optimizer.fp32_embedding_state.value = true;
   plan.quantization.linear.value = QuantizedLinear::bitsandbytes;

@@ -53,9 +53,13 @@ enum class FitVerdict : std::uint8_t { fits, at_the_edge, does_not_fit, undecide
 inline constexpr std::array<std::string_view, 4> fit_verdict_names{"fits", "at_the_edge", "does_not_fit", "undecided"};
 constexpr std::string_view name_of(FitVerdict verdict) { return fit_verdict_names[static_cast<std::size_t>(verdict)]; }
 
-/// What lies beside the tensors on a GPU: the CUDA context, beside PyTorch's allocator, and cuBLAS's workspaces, which
-/// it hands out.
-std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu, const MeshFacts& mesh = {});
+/// What vLLM takes of the GPU that trains, among the terms.
+inline constexpr std::string_view vllm_term = "vLLM";
+
+/// What lies beside the run's tensors on a GPU: the CUDA context, beside PyTorch's allocator; cuBLAS's workspaces,
+/// which it hands out; between ranks NCCL's communicators; and vLLM where it writes the completions on the GPU that
+/// trains.
+std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu, const TrainingPlan& plan = {});
 inline Bytes sum(const std::vector<RuntimeTerm>& terms) {
   Bytes out;
   for (const RuntimeTerm& term : terms) out += term.bytes;
@@ -65,20 +69,21 @@ inline Bytes sum(const std::vector<RuntimeTerm>& terms) {
 /// A run held against a GPU.
 struct Fit {
   Gpu gpu{};
-  std::vector<RuntimeTerm> runtime{};  ///< CUDA context, cuBLAS workspaces.
+  std::vector<RuntimeTerm> runtime{};  ///< As runtime_terms() says.
   Bytes needed{};    ///< The CUDA context and the smallest memory, workspaces included, that the run ends in; where it
                      ///< does not end on this card, the smallest above it. What is paged is not in it: it makes room.
   Bytes headroom{};  ///< gpu.total - needed; negative where it does not fit.
   Bytes wanted{};    ///< How much of the card is to stay free.
   bool at_least = false;  ///< `needed` is a bound from below: the allocator was not played so far.
   Bytes paged{};          ///< Managed memory at its largest.
-  Bytes communicators{};  ///< NCCL's, beside PyTorch's pool.
+  Bytes apart{};          ///< NCCL's communicators and vLLM, beside the pool that the run is replayed on.
   FitVerdict verdict = FitVerdict::does_not_fit;
   std::vector<Contribution> unknown{};  ///< What of `needed` is not known; each counts in it with its upper end.
-  std::optional<TorchPeaks> torch{};    ///< Where the run ends on this card: what torch.cuda prints of it.
+  std::optional<TorchPeaks> torch{};  ///< Where the run ends on this card: what torch.cuda prints of it. Nothing where
+                                      ///< vLLM's tensors, of which PyTorch counts some, are beside it.
 
   /// What nvidia-smi shows for the process at its highest.
-  Bytes nvidia_smi() const { return gpu.context + communicators + torch.value_or(TorchPeaks{}).reserved; }
+  Bytes nvidia_smi() const { return gpu.context + apart + torch.value_or(TorchPeaks{}).reserved; }
   /// With the headroom that is wanted.
   bool fits() const { return verdict == FitVerdict::fits; }
   /// Whether the run ends on this card.
@@ -114,7 +119,7 @@ Bytes limit_of(const Gpu& gpu, double headroom);
 /// memory, which gives way to the allocator's; `unknown`: what unknown_of() says. The verdict is that of the upper end
 /// of all that is not known, so that a run which fits only with less of it does not fit. Undecided where the tensors
 /// fit and the allocator cannot be played.
-Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged = {}, const MeshFacts& mesh = {},
+Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged = {}, const TrainingPlan& plan = {},
         const std::vector<Contribution>& unknown = {}, double headroom = usual_headroom);
 
 /// The managed memory of a run at its largest.
@@ -127,6 +132,6 @@ bool is_older(const Gpu& gpu);
 std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu);
 /// Why nothing is known of the run on a card as large as this one, where its tensors would fit: the allocator is not
 /// played so far (estimate/unmodelled).
-std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu& gpu, const MeshFacts& mesh = {});
+std::optional<Diagnostic> undecided_on(const Reservation& reservation, const Gpu& gpu, const TrainingPlan& plan = {});
 
 }  // namespace oomplan

@@ -181,9 +181,9 @@ enum class Reference : std::uint8_t { none, adapter_off, model, precomputed };
 inline constexpr std::array<std::string_view, 4> reference_names{"none", "adapter_off", "model", "precomputed"};
 
 /// What writes a rollout's completions. elsewhere: another process. transformers: its generate(), on the GPU that
-/// trains.
-enum class Generation : std::uint8_t { elsewhere, transformers };
-inline constexpr std::array<std::string_view, 2> generation_names{"elsewhere", "transformers"};
+/// trains. vllm: vLLM in the process that trains (TRL's vllm_mode colocate).
+enum class Generation : std::uint8_t { elsewhere, transformers, vllm };
+inline constexpr std::array<std::string_view, 3> generation_names{"elsewhere", "transformers", "vllm"};
 
 /// What generate() does to the scores of the next token before one is drawn (transformers: generation/
 /// logits_process.py), in the order in which it does.

@@ -146,7 +146,7 @@ inline constexpr auto checkpoint_keeps = choice<CheckpointKeeps, checkpoint_keep
 inline constexpr auto backward_prefetch = choice<BackwardPrefetch, backward_prefetch_names>("one of none, pre, post");
 inline constexpr auto reshard = choice<Reshard, reshard_names>("one of auto, all, never, smaller");
 inline constexpr auto mixed_dtype = choice<MixedDType, mixed_dtype_names>("one of as_held, fp32, bf16, fp16");
-inline constexpr auto generation = choice<Generation, generation_names>("one of elsewhere, transformers");
+inline constexpr auto generation = choice<Generation, generation_names>("one of elsewhere, transformers, vllm");
 inline constexpr auto recipe = choice<RecipeKind, recipe_names>(
     "one of supervised, dpo, reference_free, reward, kto, grpo, paired_logits, unpaired_logits, distillation, "
     "reward_values, raised_pairs");

@@ -47,6 +47,8 @@ struct RecipeFacts {
   Setting<std::int64_t> rollout_batches{};       ///< Micro-batches of a rollout; 0: as many as are accumulated.
   Setting<std::int64_t> rollout_iterations{};    ///< How often each is trained on.
   Setting<Generation> generation{};              ///< Of grpo.
+  Setting<double> vllm_share{};                  ///< Of a GPU, by vllm: what it may take (gpu_memory_utilization).
+  Setting<bool> vllm_sleeps{};                   ///< It lets go of weights and cache between rollouts.
   Setting<std::vector<std::string>> sampling{};  ///< Of sampling_names; by generate() alone.
   Setting<Divergence> divergence{};              ///< Of distillation.
   Setting<Loss> loss{};

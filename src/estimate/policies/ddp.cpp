@@ -18,21 +18,7 @@ constexpr std::int64_t mib = 1024 * 1024;
 constexpr std::int64_t first_bucket = mib;  // dist._DEFAULT_FIRST_BUCKET_BYTES
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
-using Order = std::vector<const Parameter*>;
-
-/// The order with every real layer in it: neighbours that stand for so many layers each come so many times.
-Order of_all_layers(const Order& order) {
-  Order out;
-  for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
-    const std::int64_t times = order[first]->layers;
-    while (end < order.size() && order[end]->layers == times) ++end;
-    for (std::int64_t i = 0; i < times; ++i) {
-      out.insert(out.end(), order.begin() + static_cast<std::ptrdiff_t>(first),
-                 order.begin() + static_cast<std::ptrdiff_t>(end));
-    }
-  }
-  return out;
-}
+using Order = ParameterOrder;
 
 class Ddp final : public Policy, GradientHook {
  public:

@@ -1,10 +1,12 @@
-// TRL's GRPOTrainer (trl 1.16: trainer/grpo_trainer.py), whose completions the policy writes (generation.hpp), or which
-// come from elsewhere (a vLLM server). A rollout is scored batch by batch, and kept while its micro-batches are
-// trained. What a loss makes of the scores is as small as the completions have tokens, whichever it is.
+// TRL's GRPOTrainer (trl 1.16: trainer/grpo_trainer.py), whose completions the policy writes (generation.hpp), or
+// vLLM, here or elsewhere, which gets its weights (weight_sync.hpp). A rollout is scored batch by batch, and kept while
+// its micro-batches are trained. What a loss makes of the scores is as small as the completions have tokens, whichever
+// it is.
 #include <algorithm>
 
 #include "generation.hpp"
 #include "scores.hpp"
+#include "weight_sync.hpp"
 
 namespace oomplan::estimator::recipes {
 namespace {
@@ -88,7 +90,7 @@ std::vector<Tensor> rollout_of(Stage& stage, const Facts& facts, std::int64_t ro
   Torch& t = stage.torch();
   const RecipeFacts& recipe = stage.plan().recipe;
   const std::int64_t completion = completion_of(facts);
-  if (facts.generates) generate(stage, facts, rows, completion);
+  facts.generates ? generate(stage, facts, rows, completion) : sync_weights(stage);
   stage.begin(Phase::between);
   std::vector<Tensor> all = arrived(t, rows, facts.length - completion, completion, !facts.generates);
   {

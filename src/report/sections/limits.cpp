@@ -40,7 +40,11 @@ std::string limits_section(const Report& report, const ViewOptions& options) {
   if (report.found.plan && report.found.plan->quantization.kind.value == Quantization::int8) {
     out += " Nor are columns of outliers, which LLM.int8() keeps beside its inputs: their number depends on the model.";
   }
-  if (report.found.fits.empty()) out += " Without --gpu also the CUDA context and cuBLAS's workspaces.";
+  if (report.found.fits.empty()) {
+    const bool vllm = report.found.plan && report.found.plan->recipe.generation.value == Generation::vllm;
+    out += " Without --gpu also the CUDA context";
+    out += vllm ? ", vLLM's part of the card and cuBLAS's workspaces." : " and cuBLAS's workspaces.";
+  }
   const bool alone = !report.found.plan ||
                      (report.found.plan->mesh.sharding.value == Sharding::none &&
                       report.found.plan->mesh.tensor_parallel.value <= 1 && !is_pipelined(report.found.plan->mesh));

@@ -34,9 +34,12 @@ std::vector<Share> shares_of(const PhasePeak& peak, const Unit& unit) {
 std::string beside_text(const Report& report, const Unit& unit) {
   if (report.found.fits.size() != 1 || report.found.fits.front().verdict == FitVerdict::undecided) return {};
   const Fit& fit = report.found.fits.front();
-  Bytes runtime;
-  for (const RuntimeTerm& term : fit.runtime) runtime += term.bytes;
-  std::string out = "; beside them CUDA " + in_unit(runtime, unit);
+  const Bytes runtime = sum(fit.runtime);
+  const auto vllm = std::ranges::find(fit.runtime, vllm_term, &RuntimeTerm::name);
+  const Bytes of_vllm = vllm == fit.runtime.end() ? Bytes() : vllm->bytes;
+  std::string out = "; beside them ";
+  if (of_vllm > Bytes(0)) out += std::string(vllm_term) + " " + in_unit(of_vllm, unit) + ", ";
+  out += "CUDA " + in_unit(runtime - of_vllm, unit);
   const Bytes tensors = report.found.footprint->peak.tensors();
   if (fit.at_least || fit.needed <= tensors + runtime) return out;
   return out + ", allocator " + in_unit(fit.needed - tensors - runtime, unit);

@@ -12,12 +12,12 @@
 namespace oomplan::report {
 namespace {
 
-/// With one GPU its context, NCCL's buffers, and what a calibration adds are part of the table, so that the total at
-/// the peak is what the card has to hold.
+/// With one GPU its context, what lies beside the pool, and what a calibration adds are part of the table, so that the
+/// total at the peak is what the card has to hold.
 Bytes runtime_of(const Report& report) {
   if (report.found.fits.size() != 1) return {};
   const Fit& fit = report.found.fits.front();
-  Bytes out = fit.gpu.context + fit.communicators;
+  Bytes out = fit.gpu.context + fit.apart;
   for (const RuntimeTerm& term : fit.runtime)
     if (term.name == calibrated_term) out += term.bytes;
   return out;

@@ -136,10 +136,10 @@ TEST(FitCheck, TakesTheUpperEndAsAFitDoes) {
   auto gpu = find_gpu("24GiB");
   ASSERT_TRUE(gpu);
   const Reservation reservation(footprint->events, {}, {gpu->cublas_workspace, footprint->cublas_handles});
-  const Range range = fit(reservation, *gpu, {}, p.mesh).range();
+  const Range range = fit(reservation, *gpu, {}, p).range();
   for (const Bytes total : {range.lower, Bytes((range.lower.count() + range.upper.count()) / 2), range.upper}) {
     gpu->total = total;
-    const Fit held = fit(reservation, *gpu, {}, p.mesh);
+    const Fit held = fit(reservation, *gpu, {}, p);
     EXPECT_EQ(held.ends(), total == range.upper);
     const CheckedFit fit = fit_check.on(*gpu, total);
     EXPECT_EQ(fit.fits, held.ends());

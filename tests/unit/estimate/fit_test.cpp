@@ -165,11 +165,11 @@ TEST(Range, IsClosedWhereNothingIsUnknown) {
   EXPECT_FALSE(fit(of({Bytes::gib(10)}), gpu(Bytes::gib(8))).may_fit());
 }
 
-MeshFacts two_ranks() {
-  MeshFacts mesh;
-  mesh.world_size.value = 2;
-  mesh.sharding.value = Sharding::ddp;
-  return mesh;
+TrainingPlan two_ranks() {
+  TrainingPlan plan;
+  plan.mesh.world_size.value = 2;
+  plan.mesh.sharding.value = Sharding::ddp;
+  return plan;
 }
 
 // A card that the least of NCCL's buffers would leave enough of: the verdict takes the most.
@@ -188,6 +188,64 @@ TEST(Range, TheVerdictTakesItsUpperEnd) {
   EXPECT_TRUE(fit(run, gpu(most), {}, two_ranks()).ends());
   EXPECT_FALSE(fit(run, gpu(most), {}, two_ranks()).may_fit());
   EXPECT_FALSE(fit(run, gpu(least - Bytes(1)), {}, two_ranks()).may_fit());
+}
+
+TrainingPlan beside_vllm(double share) {
+  TrainingPlan plan;
+  plan.recipe.kind.value = RecipeKind::grpo;
+  plan.recipe.generation.value = Generation::vllm;
+  plan.recipe.vllm_share.value = share;
+  return plan;
+}
+
+// Its share is of the whole card, whatever else is on it, so that a larger card has less left than one might think.
+TEST(Range, VllmHasItsShareOfTheWholeCard) {
+  const Reservation run = of({Bytes::gib(10)});
+  const TrainingPlan plan = beside_vllm(0.5);
+  for (const std::int64_t gib : {22, 24, 80}) {
+    const Fit out = fit(run, gpu(Bytes::gib(gib)), {}, plan, {}, 0);
+    EXPECT_EQ(out.needed, Bytes::gib(10) + beside + Bytes::gib(gib / 2)) << gib;
+    EXPECT_EQ(out.verdict, FitVerdict::fits) << gib;
+    EXPECT_EQ(out.range().lower, out.needed - Bytes::mib(1291)) << gib;
+    EXPECT_FALSE(out.torch.has_value()) << gib;
+  }
+  EXPECT_EQ(fit(run, gpu(Bytes::gib(20)), {}, plan, {}, 0).verdict, FitVerdict::does_not_fit);
+  EXPECT_TRUE(fit(run, gpu(Bytes::gib(20)), {}, plan, {}, 0).may_fit());
+  EXPECT_FALSE(fit(run, gpu(Bytes::gib(18)), {}, plan, {}, 0).may_fit());
+}
+
+TEST(Range, OfVllmAsleepNothingIsThereForCertain) {
+  TrainingPlan plan = beside_vllm(0.5);
+  plan.recipe.vllm_sleeps.value = true;
+  const Fit out = fit(of({Bytes::gib(10)}), gpu(Bytes::gib(16)), {}, plan, {}, 0);
+  EXPECT_EQ(out.verdict, FitVerdict::does_not_fit);
+  EXPECT_EQ(out.range().lower, Bytes::gib(10) + beside);
+  EXPECT_TRUE(out.may_fit());
+}
+
+// A plan whose completions come from elsewhere may have a share that nobody reads.
+TEST(Range, WithoutVllmItsShareIsNothing) {
+  TrainingPlan plan = beside_vllm(0.5);
+  plan.recipe.generation.value = Generation::transformers;
+  EXPECT_EQ(fit(of({Bytes::gib(10)}), gpu(Bytes::gib(24)), {}, plan).needed, Bytes::gib(10) + beside);
+  // To a server the weights go over a communicator.
+  plan.recipe.generation.value = Generation::elsewhere;
+  EXPECT_EQ(fit(of({Bytes::gib(10)}), gpu(Bytes::gib(24)), {}, plan).needed,
+            Bytes::gib(10) + beside + Bytes::mib(1526));
+}
+
+TEST(Range, VllmStopsWhereItsWeightsLeaveNoRoomForItsCache) {
+  TrainingPlan plan = beside_vllm(0.5);
+  Footprint run = footprint({Bytes::gib(1)});
+  run.parameters = 8'000'000'000;
+  const auto said = undecided_on(plan, run, gpu(Bytes::gib(24)));
+  ASSERT_TRUE(said.has_value());
+  EXPECT_NE(said->message.find("it may take 12.00 GiB, and its copy of the weights takes 14.90 GiB"), std::string::npos)
+      << said->message;
+  EXPECT_NE(said->hint.find("above 0.63"), std::string::npos) << said->hint;
+  EXPECT_FALSE(undecided_on(plan, run, gpu(Bytes::gib(40))).has_value());
+  plan.quantization.kind.value = Quantization::nf4;
+  EXPECT_FALSE(undecided_on(plan, run, gpu(Bytes::gib(24))).has_value());
 }
 
 TEST(Range, AddsUpWhatIsUnknown) {

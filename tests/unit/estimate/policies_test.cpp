@@ -302,8 +302,11 @@ TEST(Mesh, ManyRanksHaveNcclsBuffersBesideTheTensors) {
   const auto gpu = find_gpu("h100-80gb");
   ASSERT_TRUE(gpu.ok());
   EXPECT_EQ(runtime_terms(*gpu).size(), 2U);
-  EXPECT_EQ(runtime_terms(*gpu, example::mesh(Sharding::ddp, 2)).back().bytes, Bytes::mib(1526));
-  EXPECT_EQ(runtime_terms(*gpu, example::mesh(Sharding::fsdp2, 8)).back().bytes, Bytes::mib(1526));
+  TrainingPlan plan;
+  for (const MeshFacts& mesh : {example::mesh(Sharding::ddp, 2), example::mesh(Sharding::fsdp2, 8)}) {
+    plan.mesh = mesh;
+    EXPECT_EQ(runtime_terms(*gpu, plan).back().bytes, Bytes::mib(1526));
+  }
 }
 
 }  // namespace

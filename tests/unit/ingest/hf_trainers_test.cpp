@@ -276,12 +276,32 @@ TEST(Hf, GrpoEvaluatesWholeGroups) {
               testing::Not(testing::Contains(HasSubstr("are none of"))));
 }
 
-TEST(Hf, GrpoGeneratesElsewhereOrNotAtAll) {
-  const auto gaps = [](const std::string& keys) {
-    return features(plan_with(rollouts + keys, {"sequence_length=640"}));
+// trl/generation/vllm_generation.py: VLLMGeneration._init_vllm.
+TEST(Hf, GrpoHasVllmOnTheGpuThatTrainsWhereNoServerIsAskedFor) {
+  const auto plan = [](const std::string& keys) {
+    return plan_with(rollouts + "use_vllm: true\n" + keys, {"sequence_length=640"});
   };
-  EXPECT_THAT(gaps("use_vllm: true\nvllm_mode: colocate\n"), ElementsAre(HasSubstr("vLLM on the GPU that trains")));
-  EXPECT_THAT(gaps("use_vllm: true\n"), ElementsAre(HasSubstr("vLLM on the GPU that trains")));
+  for (const std::string mode : {"", "vllm_mode: colocate\n"}) {
+    EXPECT_THAT(features(plan(mode)), IsEmpty());
+    EXPECT_EQ(plan(mode).recipe.generation.value, Generation::vllm);
+    EXPECT_DOUBLE_EQ(plan(mode).recipe.vllm_share.value, 0.3);
+    EXPECT_FALSE(plan(mode).recipe.vllm_sleeps.value);
+    EXPECT_TRUE(plan(mode).recipe.second_term.value);  // vLLM's own scores are there to be corrected.
+  }
+  EXPECT_DOUBLE_EQ(plan("vllm_gpu_memory_utilization: 0.55\n").recipe.vllm_share.value, 0.55);
+  EXPECT_TRUE(plan("vllm_enable_sleep_mode: true\n").recipe.vllm_sleeps.value);
+  EXPECT_THAT(features(plan("vllm_tensor_parallel_size: 2\n")), ElementsAre(HasSubstr("vllm_tensor_parallel_size")));
+  EXPECT_THAT(features(plan("vllm_tensor_parallel_size: 1\n")), IsEmpty());
+  const auto error = [](const std::string& keys) { return errors_from(rollouts + "use_vllm: true\n" + keys); };
+  EXPECT_THAT(error("vllm_mode: colocated\n"), testing::Contains(HasSubstr("one of colocate, server")));
+  for (const std::string value : {"0", "1.5", "half"}) {
+    EXPECT_THAT(error("vllm_gpu_memory_utilization: " + value + "\n"), testing::Contains(HasSubstr("a number")))
+        << value;
+  }
+  EXPECT_THAT(error("load_in_8bit: true\nuse_peft: true\n"), testing::Contains(HasSubstr("weights in 8 bits")));
+}
+
+TEST(Hf, GrpoLeavesUndecidedWhatNoRunShowed) {
   EXPECT_THAT(features(grpo_plan("sync_ref_model: true\n")), ElementsAre(HasSubstr("sync_ref_model")));
   EXPECT_THAT(features(grpo_plan("sync_ref_model: false\n")), IsEmpty());
   EXPECT_THAT(features(grpo_plan("pad_to_multiple_of: 64\n")), ElementsAre(HasSubstr("padded to a multiple")));

@@ -148,6 +148,7 @@ const std::vector<std::string> values{"true",
                                       "zbv_zero_bubble",
                                       "elsewhere",
                                       "transformers",
+                                      "vllm",
                                       "[temperature, top_p]"};
 
 bool read(const FactRow& row, const std::string& value, TrainingPlan& plan) {
@@ -235,7 +236,7 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
   EXPECT_THAT(that_move(Bucket::communication),
               ElementsAre("ddp_bucket_views", "zero_reduce_bucket", "sharding", "pipeline_micro_batches",
                           "zero_overlap", "fsdp_reduce_dtype", "model"));
-  EXPECT_THAT(that_move(Bucket::runtime), ElementsAre("model"));
+  EXPECT_THAT(that_move(Bucket::runtime), ElementsAre("vllm_share", "model"));
 }
 
 std::vector<std::string_view> without_effect(const TrainingPlan& plan) {
@@ -290,6 +291,8 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
                                            "rollout_batches",
                                            "rollout_iterations",
                                            "generation",
+                                           "vllm_share",
+                                           "vllm_sleeps",
                                            "sampling",
                                            "joined_rows",
                                            "teacher",

@@ -14,6 +14,9 @@ namespace oomplan::ingestion::hf {
 namespace {
 
 constexpr std::int64_t usual_completion = 512;
+constexpr const char* usual_mode = "colocate";
+constexpr double usual_share = 0.3;
+constexpr std::string_view share_key = "vllm_gpu_memory_utilization";
 
 /// What differs between the trainers that learn from rollouts.
 struct Rollouts {
@@ -88,7 +91,7 @@ std::int64_t number_of(const Setting<std::int64_t>& batches, const TrainingPlan&
 Setting<bool> scored_before(const Inputs& inputs, const Stack& stack, const TrainingPlan& plan) {
   if (rollouts_of(plan).always_scored) return {true, usual(stack, plan, ", whose policy scores each rollout")};
   const auto corrects = given<bool>(inputs, "vllm_importance_sampling_correction");
-  if (plan.recipe.generation.value == Generation::elsewhere && corrects.value.value_or(true))
+  if (plan.recipe.generation.value != Generation::transformers && corrects.value.value_or(true))
     return {true, corrects.value ? corrects.origin : usual(stack, plan, ", which corrects what vLLM samples")};
   const std::int64_t every =
       saturating_mul(number_of(plan.recipe.rollout_batches, plan), plan.recipe.rollout_iterations.value);
@@ -133,13 +136,25 @@ void plan_generation(const Inputs& inputs, const Stack& stack, const Arg<bool>& 
   if (!measured) gap("generate() of transformers " + version, "trainer", draft.plan.recipe.trainer.origin, draft);
 }
 
+/// trl/generation/vllm_generation.py: VLLMGeneration._init_vllm.
+void plan_colocated(const Inputs& inputs, const Stack& stack, const Origin& at, Draft& draft) {
+  RecipeFacts& recipe = draft.plan.recipe;
+  const Origin of_config = usual(stack, draft.plan);
+  recipe.generation = {Generation::vllm, at};
+  const auto share = hf::given<double>(inputs, share_key, "number");
+  recipe.vllm_share = {share.value.value_or(usual_share), share.value ? share.origin : of_config};
+  const auto sleeps = given<bool>(inputs, "vllm_enable_sleep_mode");
+  recipe.vllm_sleeps = {sleeps.value.value_or(false), sleeps.value ? sleeps.origin : of_config};
+  if (const auto ranks = given<std::int64_t>(inputs, "vllm_tensor_parallel_size"); ranks.value.value_or(1) > 1)
+    gap("vLLM over several GPUs, whose communicators are not known,", "vllm_tensor_parallel_size", ranks.origin, draft);
+}
+
 void note_generation(const Inputs& inputs, const Stack& stack, Draft& draft) {
   const auto vllm = given<bool>(inputs, "use_vllm");
   const auto mode = given<std::string>(inputs, "vllm_mode");
   if (!vllm.value.value_or(false)) return plan_generation(inputs, stack, vllm, draft);
-  if (mode.value.value_or("colocate") == "server") return;
-  gap("vLLM on the GPU that trains", mode.value ? "vllm_mode" : "use_vllm", at_key(inputs, "vllm_mode", vllm.origin),
-      draft);
+  if (mode.value.value_or(usual_mode) == "server") return;
+  plan_colocated(inputs, stack, at_key(inputs, "vllm_mode", vllm.origin), draft);
 }
 
 /// What transformers' processors of scores take (generation/logits_process.py).
@@ -155,7 +170,8 @@ constexpr auto ranges = std::to_array<Range>({{"temperature", 0, true, any_more,
                                               {"repetition_penalty", 0, true, any_more, "a number above 0"},
                                               {"top_k", 0, false, any_more, "an integer, 0 or more"},
                                               {"top_p", 0, false, 1, "a number from 0 to 1"},
-                                              {"min_p", 0, false, 1, "a number from 0 to 1"}});
+                                              {"min_p", 0, false, 1, "a number from 0 to 1"},
+                                              {share_key, 0, true, 1, "a number above 0 and at most 1"}});
 
 /// The range that the input's number is not in; null: none.
 const Range* range_left(const Input& input) {
@@ -168,14 +184,15 @@ const Range* range_left(const Input& input) {
 
 /// What `given` cannot read: the values that a key may have are none of its own.
 void check_values(const Inputs& inputs, Draft& draft) {
-  constexpr auto numbers =
-      std::to_array<std::string_view>({"generation_batch_size", "max_completion_length", "num_generations",
-                                       "num_generations_eval", "num_iterations", "steps_per_generation"});
+  constexpr auto numbers = std::to_array<std::string_view>({"generation_batch_size", "max_completion_length",
+                                                            "num_generations", "num_generations_eval", "num_iterations",
+                                                            "steps_per_generation", "vllm_tensor_parallel_size"});
   constexpr auto flags =
       std::to_array<std::string_view>({"cast_lm_head_to_fp32", "disable_dropout", "log_completions", "sync_ref_model",
-                                       "use_vllm", "vllm_importance_sampling_correction"});
+                                       "use_vllm", "vllm_enable_sleep_mode", "vllm_importance_sampling_correction"});
   constexpr auto modes =
       std::to_array<std::string_view>({"sequence_mask", "sequence_truncate", "token_mask", "token_truncate"});
+  constexpr auto places = std::to_array<std::string_view>({"colocate", "server"});
   const auto refuse = [&](const Input& input, std::string_view expected, std::span<const std::string_view> choices) {
     draft.errors.push_back(bad_value(input, expected, choices));
   };
@@ -186,11 +203,14 @@ void check_values(const Inputs& inputs, Draft& draft) {
       const ValueCodec* codec = find_codec(number ? "positive" : "argparse_boolean");
       if (!codec->read(*input.value)) refuse(input, codec->expected, {});
     }
-    const bool measure = input.key == "beta" || std::ranges::count(sampling_names, input.key) > 0;
+    const bool measure =
+        input.key == "beta" || input.key == share_key || std::ranges::count(sampling_names, input.key) > 0;
     if (measure && !find_codec("number")->read(*input.value)) refuse(input, "a number", {});
     if (const Range* range = range_left(input); range != nullptr) refuse(input, range->expected, {});
     if (input.key == "vllm_importance_sampling_mode" && std::ranges::count(modes, input.value->text) == 0)
       refuse(input, "one of sequence_mask, sequence_truncate, token_mask, token_truncate", modes);
+    if (input.key == "vllm_mode" && std::ranges::count(places, input.value->text) == 0)
+      refuse(input, "one of colocate, server", places);
   }
 }
 
@@ -243,6 +263,8 @@ void check_rollouts(const Arguments& /*hf*/, const Inputs& inputs, Draft& draft,
   }
   if (const auto finds = given<bool>(inputs, "auto_find_batch_size"); is(finds, true))
     refuse(finds.origin, "auto_find_batch_size: " + config_of(plan) + " refuses it, since a rollout has whole groups");
+  if (plan.recipe.generation.value == Generation::vllm && plan.quantization.kind.value == Quantization::int8)
+    refuse(plan.recipe.generation.origin, "use_vllm: TRL stops at weights in 8 bits where vLLM is on the same GPU");
   if (const auto repository = given<std::string>(inputs, "log_completions_hub_repo");
       repository.value && !is(given<bool>(inputs, "log_completions"), true))
     refuse(repository.origin, "log_completions_hub_repo: " + config_of(plan) + " wants log_completions beside it");
