@@ -7,6 +7,7 @@
 
 #include "modules/chunked_logprob.hpp"
 #include "modules/selective_log_softmax.hpp"
+#include "torch/unsloth.hpp"
 
 namespace oomplan::estimator {
 namespace {
