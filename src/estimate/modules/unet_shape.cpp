@@ -41,7 +41,7 @@ UnetShape unet_shape(const Attributes& a, Builder& /*b*/) {
   out.time = saturating_mul(number_in(a, "widths", 0), 4);
   const auto add = [&](std::vector<UnetShape::Stage>& to, const std::string& type, const std::string& plain,
                        const std::string& attending, std::size_t i) {
-    if (type != plain && type != attending) a.unmodelled("a block of type " + type);
+    if (type != plain && type != attending) a.unmodelled("blocks of type " + type);
     to.push_back({type == attending, number_in(a, "widths", i), number_in(a, "resnets", i), number_in(a, "layers", i),
                   number_in(a, "heads", i), number_in(a, "text", i)});
   };

@@ -80,7 +80,7 @@ class Dit final : public Module {
  public:
   Dit(const Attributes& a, Builder& b)
       : channels_(a.integer("channels")), out_channels_(a.integer("out")), patch_(a.integer("patch")) {
-    if (b.facts.attention != Attention::sdpa) a.unmodelled("attention other than sdpa (AttnProcessor2_0)");
+    if (b.facts.attention != Attention::sdpa) a.unmodelled("kinds of attention other than sdpa (AttnProcessor2_0)");
     if (b.facts.checkpointing && b.facts.reentrant) a.unmodelled("reentrant checkpoints, which diffusers has not,");
     const std::int64_t sample = a.integer("sample_size");
     const LatentSize size = latent_size(b, sample);

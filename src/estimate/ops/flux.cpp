@@ -23,7 +23,7 @@ class Flux final : public Module {
         head_dim_(a.integer("head_dim")),
         guided_(a.flag("guided", false)),
         size_(latent_size(b, 0, 2)) {
-    if (b.facts.attention != Attention::sdpa) a.unmodelled("attention other than sdpa (FluxAttnProcessor)");
+    if (b.facts.attention != Attention::sdpa) a.unmodelled("kinds of attention other than sdpa (FluxAttnProcessor)");
     if (b.facts.checkpointing && b.facts.reentrant) a.unmodelled("reentrant checkpoints, which diffusers has not,");
     const std::int64_t heads = a.integer("heads");
     const std::int64_t width = saturating_mul(heads, head_dim_);

@@ -21,10 +21,10 @@ struct Block {
 class UnetBlocks final : public Module {
  public:
   UnetBlocks(const Attributes& a, Builder& b) {
-    if (b.facts.attention != Attention::sdpa) a.unmodelled("attention other than sdpa (AttnProcessor2_0)");
+    if (b.facts.attention != Attention::sdpa) a.unmodelled("kinds of attention other than sdpa (AttnProcessor2_0)");
     if (a.integer("padding", 1) != 1) a.unmodelled("downsample_padding other than 1");
     const std::string middle = a.text("middle", "");
-    if (!middle.empty() && middle != "UNetMidBlock2DCrossAttn") a.unmodelled("a block of type " + middle);
+    if (!middle.empty() && middle != "UNetMidBlock2DCrossAttn") a.unmodelled("blocks of type " + middle);
     if (b.facts.checkpointing && b.facts.reentrant) a.unmodelled("reentrant checkpoints, which diffusers has not,");
     const UnetShape shape = unet_shape(a, b);
     if (shape.down.empty()) return;
@@ -44,6 +44,7 @@ class UnetBlocks final : public Module {
       left.erase(first, left.end());
       run_up(play, s, block, given, left);
     }
+    s.taken_states = std::move(given);  // The last ones stay a variable of forward's.
   }
 
  private:
@@ -83,6 +84,7 @@ class UnetBlocks final : public Module {
       if (!block.transformers.empty()) s.hidden = block.transformers[i](play, s.hidden, s.arguments.encoder);
     }
     if (!block.sampler) return;
+    const Tensor argument = s.hidden;  // The block's variable, until the sampler returns.
     const Dims& size = left.back()->sizes;
     s.hidden = upsample_nearest(t, s.hidden, size[2], size[3]);
     s.hidden = (*block.sampler)(play, s.hidden);
