@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Counts each preset's parameters with transformers, those of torchtune's and litgpt's own models with these, and
-compares with what its file states.
+"""Counts each preset's parameters with transformers, those of torchtune's and litgpt's own models and of diffusers' with
+these, and compares with what its file states.
 
 Models are built on the meta device, so nothing is downloaded or allocated. Tied weights count once.
-Needs: torch, transformers, pyyaml; torchtune, litgpt and timm (Gemma 3n's tower), without which their presets are left out.
+Needs: torch, transformers, pyyaml; diffusers, torchtune, litgpt and timm (Gemma 3n's tower), without which their presets are left out.
 """
 import importlib
 import pathlib
@@ -54,7 +54,21 @@ def count_litgpt(name):
         return sum(parameter.numel() for parameter in GPT(Config.from_name(name)).parameters())
 
 
+def count_denoiser(config):
+    """A model of diffusers; None where that is not there."""
+    try:
+        import diffusers
+    except ImportError:
+        return None
+    keys = dict(config)
+    family = getattr(diffusers, keys.pop("_class_name"))
+    with torch.device("meta"):
+        return sum(parameter.numel() for parameter in family.from_config(keys).parameters())
+
+
 def counted_of(file, config):
+    if "_class_name" in config:
+        return count_denoiser(config)
     if config["model_type"].startswith("torchtune_"):
         return count_built(file.stem)
     if config["model_type"].startswith("litgpt"):

@@ -17,7 +17,7 @@ def first(pattern, text, default=""):
 def table():
     presets = {}
     for file in sorted((ROOT / "models" / "presets").glob("*.yaml")):
-        presets.setdefault(first(r"^  model_type: (\S+)", file.read_text()), []).append(file)
+        presets.setdefault(first(r"^  (?:model_type|_class_name): (\S+)", file.read_text()), []).append(file)
     rows = ["| model_type | layers | presets | counted by |", "| --- | --- | ---: | --- |"]
     for file in sorted((ROOT / "models" / "architectures").glob("*.yaml")):
         text = file.read_text()

@@ -45,9 +45,9 @@ std::string unsupported_option(const json& c) {
 /// A model that was measured with another head than that of its family here.
 std::string unsupported_head(const json& model) {
   const std::string arch = model.value("arch", "causal");
-  constexpr std::array<std::string_view, 15> known{"causal", "mlm",      "seqcls", "tokcls", "seq2seq",
-                                                   "vlm",    "alm",      "qa",     "speech", "image",
-                                                   "seg",    "audiocls", "ctc",    "dual",   "mc"};
+  constexpr std::array<std::string_view, 16> known{"causal", "mlm",  "seqcls", "tokcls",  "seq2seq", "vlm",
+                                                   "alm",    "qa",   "speech", "image",   "seg",     "audiocls",
+                                                   "ctc",    "dual", "mc",     "denoiser"};
   return std::ranges::count(known, arch) > 0 ? "" : "arch " + arch;
 }
 

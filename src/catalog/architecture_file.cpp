@@ -133,6 +133,7 @@ const Node* find_dotted(const Node& root, std::string_view key) {
 }
 
 bool switches_on(const Node& value) {
+  if (value.is_sequence()) return std::ranges::any_of(value.items, switches_on);
   if (value.is_mapping()) return true;
   if (const std::optional<bool> boolean = value.as_boolean()) return *boolean;
   return value.as_number().value_or(0) != 0;
@@ -283,10 +284,16 @@ std::optional<DataFile> file_of_tower(const Document& config, const std::string&
   return find_file("architectures", type + "_" + kind->text, catalog);
 }
 
+/// The key `model_type`, or the class that diffusers writes into its configs.
+const Node* model_type_of(const Document& config) {
+  const Node* type = config.root.find("model_type");
+  return type != nullptr ? type : config.root.find("_class_name");
+}
+
 }  // namespace
 
 Result<DataFile> architecture_file(const Document& config, const Catalog& catalog) {
-  const Node* type = config.root.find("model_type");
+  const Node* type = model_type_of(config);
   if (type == nullptr || type->kind == Node::Kind::null)
     return error_in(config, "catalog/missing-key", "\"model_type\" is missing");
   if (std::optional<DataFile> of_both = file_of_tower(config, type->text, catalog)) return *std::move(of_both);
@@ -345,7 +352,7 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
   ConfigValues values(config, *document, *declarations, errors);
   Architecture out;
   out.name = file.name;
-  out.model_type = config.root.find("model_type")->text;
+  out.model_type = model_type_of(config)->text;
   const Node* dtype = named_dtype(config);
   out.names_dtype = dtype != nullptr;
   out.unseen_dtype = dtype != nullptr && dtype->text == "unseen";

@@ -75,7 +75,32 @@ std::optional<Attribute> numbers(const Node& node) {
   return text.empty() ? std::nullopt : std::optional<Attribute>(text);
 }
 
-constexpr std::array<Type, 8> types{{
+/// A whole number, or a list of them: "5|10|20". An entry that is a list is "nested".
+std::optional<Attribute> counts(const Node& node) {
+  if (!node.is_sequence()) {
+    const std::optional<std::int64_t> number = node.as_integer();
+    if (!number || *number > largest_dimension || *number < 1) return std::nullopt;
+    return std::optional<Attribute>(std::to_string(*number));
+  }
+  std::string text;
+  for (const Node& item : node.items) {
+    const std::optional<std::int64_t> number = item.as_integer();
+    if (!item.is_sequence() && (!number || *number > largest_dimension || *number < 1)) return std::nullopt;
+    text += (text.empty() ? "" : "|") + (item.is_sequence() ? std::string("nested") : std::to_string(*number));
+  }
+  return text.empty() ? std::nullopt : std::optional<Attribute>(text);
+}
+
+/// A list of words in its order: "down|up|up"; a text of them between bars.
+std::optional<Attribute> names(const Node& node) {
+  if (node.kind == Node::Kind::string) return std::optional<Attribute>(node.text);
+  if (!node.is_sequence()) return std::nullopt;
+  std::string text;
+  for (const Node& item : node.items) text += (text.empty() ? "" : "|") + item.text;
+  return text.empty() ? std::nullopt : std::optional<Attribute>(text);
+}
+
+constexpr std::array<Type, 10> types{{
     {"integer", "a whole number", [](const Node& node) { return as_attribute(node.as_integer()); }},
     {"number", "a number", [](const Node& node) { return as_attribute(node.as_number()); }},
     {"boolean", "true or false", [](const Node& node) { return as_attribute(node.as_boolean()); }},
@@ -87,6 +112,8 @@ constexpr std::array<Type, 8> types{{
     {"length", "a list, or a text of letters", length},
     {"numbers", "a list of whole numbers", numbers},
     {"sizes", "a list of pairs of whole numbers", sizes},
+    {"counts", "a whole number, or a list of them", counts},
+    {"names", "a list of words", names},
 }};
 
 const Type* type_of(const Node& declaration) {
@@ -103,8 +130,8 @@ bool is_set(const Node& declaration, std::string_view field) {
 
 /// transformers refuses a number in quotes, so it is no number here either.
 std::optional<Attribute> read_as(const Type& type, const Node& node) {
-  const bool quoted =
-      node.kind == Node::Kind::string && type.name != "string" && type.name != "words" && type.name != "length";
+  constexpr std::array<std::string_view, 4> of_texts{"string", "words", "names", "length"};
+  const bool quoted = node.kind == Node::Kind::string && std::ranges::count(of_texts, type.name) == 0;
   return quoted ? std::nullopt : type.read(node);
 }
 
@@ -158,12 +185,12 @@ void ConfigValues::declare(const Entry& entry) {
     return std::find(declaration_keys.begin(), declaration_keys.end(), field.key) != declaration_keys.end();
   };
   if (type_of(entry.value) == nullptr || !std::all_of(entry.value.entries.begin(), entry.value.entries.end(), is_known))
-    return refuse_file(
-        entry.value,
-        shown(entry.key) +
-            " must be declared as {type: integer, number, boolean, string, words, length, numbers or sizes" +
-            ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …, "
-            "multiple_of: …, square: true, alike: true, item: 0}");
+    return refuse_file(entry.value,
+                       shown(entry.key) +
+                           " must be declared as {type: integer, number, boolean, string, words, length, numbers, "
+                           "sizes, counts or names" +
+                           ", required: true or default: …, aliases: […], minimum: …, optional: true, divides: …, "
+                           "multiple_of: …, square: true, alike: true, item: 0}");
   const Entry* found = find_in_config(entry);
   const bool null = says_null(entry.key) || (found == nullptr && an_alias_says_null(entry));
   const bool switched_off = null && is_set(entry.value, "optional");

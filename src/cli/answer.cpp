@@ -74,6 +74,17 @@ void warn_of_scans(TrainingPlan& plan, const Footprint& footprint) {
        .hint = "say `--set scan_packages=false` if that is so"});
 }
 
+// A script holds and runs them beside the denoiser, unless it has cached what they make.
+void warn_of_ready_made(TrainingPlan& plan, const Architecture& model) {
+  if (model.task != Task::denoising) return;
+  plan.warnings.push_back(
+      {.severity = Severity::warning,
+       .code = "estimate/ready-made",
+       .message = "latents and embeddings of texts are assumed to come ready made: the VAE and the "
+                  "text encoders are not in the number",
+       .hint = "a script that holds them on the GPU needs their weights, and what they make, more"});
+}
+
 void estimate_model(Findings& findings, Detail detail) {
   Result<TrainingPlan> plan = with_model_defaults(*findings.plan, *findings.architecture);
   if (!plan) return append(findings.diagnostics, plan.errors());
@@ -82,6 +93,7 @@ void estimate_model(Findings& findings, Detail detail) {
   if (footprint) {
     warn_of_unmatched(*findings.plan, *footprint);
     warn_of_scans(*findings.plan, *footprint);
+    warn_of_ready_made(*findings.plan, *findings.architecture);
     findings.footprint = std::move(*footprint);
   } else {
     append(findings.diagnostics, footprint.errors());

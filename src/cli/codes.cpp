@@ -127,6 +127,11 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"estimate/open-layers", Verdict::answered,
      "A checkpoint in 4 bits leaves layers in 16 bits, and nothing says which: all are counted, and the answer is a "
      "range."},
+    {"estimate/ready-made", Verdict::answered,
+     "A denoiser (Stable Diffusion, Flux, DiT) is played as scripts train it that have cached latents and embeddings "
+     "of "
+     "texts. A script that holds the VAE and the text encoders on the GPU needs them, and what they make, beside the "
+     "figure."},
     {"estimate/too-large", Verdict::invalid,
      "A size in the config is beyond anything that a machine has; probably a typo."},
     {"estimate/too-long", Verdict::invalid,

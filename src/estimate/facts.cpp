@@ -55,7 +55,8 @@ Images images_of(const TrainingPlan& plan, const Architecture& architecture) {
   const bool hears = std::ranges::any_of(architecture.body, &Segment::hears);
   Images out;
   out.count = std::max<std::int64_t>(hears ? i.clips.value : i.count.value, 0);
-  if (architecture.rows == Rows::pictures || architecture.rows == Rows::pairs) out.count = 1;
+  constexpr std::array of_pictures{Rows::pictures, Rows::pairs, Rows::latents};
+  if (std::ranges::count(of_pictures, architecture.rows) > 0) out.count = 1;
   out.height = i.height.value;
   out.width = i.width.value;
   out.at = i.count.origin.where;

@@ -182,6 +182,7 @@ void Stream::leave_base() {
   position_mask.reset();
   inputs_embeds.reset();
   position_embeds.reset();
+  time_embeds.reset();
 }
 
 namespace {

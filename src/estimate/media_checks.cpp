@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "adapter_checks.hpp"
 #include "oomplan/core/text.hpp"
 #include "weight_checks.hpp"
 
@@ -37,9 +38,29 @@ void check_media(const TrainingPlan& plan, const Architecture& architecture, Dia
   no_more_than(sounds ? 1 : 0, plan.images.clips, "clips");
 }
 
+/// Of a denoiser what diffusers' training scripts do was measured, on one GPU.
+void check_latents(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  if (architecture.rows != Rows::latents) return;
+  const auto cannot = [&](bool asked, const std::string& what, const Origin& origin) {
+    if (asked) errors.push_back(unmodelled(what + " of a denoiser is not modelled yet", origin));
+  };
+  const AdapterFacts& adapter = plan.adapter;
+  const bool other = adapter.kind.value != Adapter::none && adapter.kind.value != Adapter::lora;
+  cannot(other, std::string(title_of(adapter.kind.value)), adapter.kind.origin);
+  cannot(adapter.kind.value == Adapter::lora && adapter.dora.value, "DoRA", adapter.dora.origin);
+  cannot(plan.quantization.kind.value != Quantization::none, "quantization", plan.quantization.kind.origin);
+  cannot(plan.recipe.kind.value != RecipeKind::supervised, std::string(name_of(plan.recipe.kind.value)),
+         plan.recipe.kind.origin);
+  cannot(plan.recipe.label_smoothing.value, "label smoothing", plan.recipe.label_smoothing.origin);
+  cannot(plan.evaluation.evaluates.value, "evaluation", plan.evaluation.evaluates.origin);
+  cannot(plan.checkpointing.offload.value != Offload::none, "activation offloading", plan.checkpointing.offload.origin);
+  cannot(plan.mesh.sharding.value == Sharding::ddp, "data parallel training", plan.mesh.sharding.origin);
+}
+
 /// Rows that are no text have no facts of their own beside the model's, and were run on one rank.
 void check_rows(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   check_media(plan, architecture, errors);
+  check_latents(plan, architecture, errors);
   if (!plan.recipe.trainer.value.empty() && plan.recipe.trainer.value != "trainer") {
     errors.push_back(unmodelled("a trainer of texts (" + plan.recipe.trainer.value + ") of a model of " +
                                     std::string(rows_names[static_cast<std::size_t>(architecture.rows)]),

@@ -146,6 +146,7 @@ struct Stream {
   Tensor position_mask{};  ///< Where positions are counted from a mask, and none was sent.
   Tensor inputs_embeds{};
   Tensor position_embeds{};
+  Tensor time_embeds{};  ///< Of a denoiser's timesteps.
   Tensor hidden{};
   Tensor residual{};
   Tensor normed{};        ///< Where a block uses its first norm twice.

@@ -65,7 +65,7 @@ Stream Stage::batch(const Facts& f) {
   const std::int64_t features = model(Role::policy).features;
   if (f.rows == Rows::sound) {
     s.input_ids = torch_.empty({f.batch, f.length}, f.images.dtype.value_or(f.weights), "batch");
-  } else if (f.rows != Rows::pictures) {
+  } else if (f.rows != Rows::pictures && f.rows != Rows::latents) {
     s.input_ids = features > 0 ? torch_.empty({f.batch, features}, f.weights, "batch")
                                : torch_.empty({f.batch, f.length}, DType::int64, "batch");
   }
@@ -77,7 +77,8 @@ Stream Stage::batch(const Facts& f) {
     const bool apart = f.task == Task::sequence_to_sequence || f.task == Task::ctc;
     labels.push(apart ? f.target_length : f.length);
   }
-  const bool by_pixel = f.task == Task::segmentation;  // What sends the pixels sends them too.
+  // What sends the pixels sends them too.
+  const bool by_pixel = f.task == Task::segmentation || f.task == Task::denoising;
   if (!by_pixel && f.task != Task::contrastive) s.labels = torch_.empty(labels, DType::int64, "batch");
   // end_positions beside start_positions
   if (f.task == Task::question_answering) s.sent.push_back(torch_.empty(labels, DType::int64, "batch"));

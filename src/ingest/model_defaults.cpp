@@ -231,6 +231,18 @@ void check_family(TrainingPlan& plan, const Architecture& model) {
     add("which takes another amount where weights are quantized, or was not measured so");
 }
 
+// diffusers' add_adapter leaves adapters in the type of what they adapt; its scripts raise them where they train in
+// fp16 (cast_training_params).
+void follow_denoisers(TrainingPlan& plan, const Architecture& model) {
+  Setting<AdapterDType>& dtype = plan.adapter.dtype;
+  if (model.task != Task::denoising || plan.adapter.kind.value == Adapter::none || dtype.origin.is_said()) return;
+  const bool fp16 =
+      plan.precision.autocast.value == Autocast::fp16 || plan.precision.weights_dtype.value == WeightsDType::fp16;
+  dtype = {fp16 ? AdapterDType::fp32 : AdapterDType::as_base,
+           {Origin::Kind::framework_default,
+            fp16 ? "diffusers' training scripts: cast_training_params" : "diffusers: add_adapter"}};
+}
+
 /// hidden_size, or what a config's attribute_map calls so; 0 where it names none.
 std::int64_t hidden_size(const Architecture& model) {
   constexpr std::array<std::string_view, 3> names{"hidden_size", "n_embd", "d_model"};
@@ -270,6 +282,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   check_family(plan, model);
   follow_older_models(plan, model);
   follow_older_experts(plan, model);
+  follow_denoisers(plan, model);
   if (const ingestion::Dialect* dialect = ingestion::find_dialect(plan.dialect);
       dialect != nullptr && dialect->adapt_to_model) {
     if (std::optional<Diagnostic> refused = dialect->adapt_to_model(plan, model)) return *std::move(refused);

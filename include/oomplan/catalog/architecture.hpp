@@ -38,18 +38,20 @@ enum class Task : std::uint8_t {
   segmentation,    ///< A label for each pixel.
   ctc,             ///< Labels in order, without their places (connectionist temporal classification).
   contrastive,     ///< Pairs of a picture and a text, told from all others of the batch.
+  denoising,       ///< The noise that was added to latents.
   sequence_classification,
   token_classification,
   question_answering,  ///< The first and the last token of an answer, in each row.
   multiple_choice      ///< Which of the texts of a row.
 };
-inline constexpr std::array<std::string_view, 11> task_names{"causal_lm",
+inline constexpr std::array<std::string_view, 12> task_names{"causal_lm",
                                                              "masked_lm",
                                                              "sequence_to_sequence",
                                                              "classification",
                                                              "segmentation",
                                                              "ctc",
                                                              "contrastive",
+                                                             "denoising",
                                                              "sequence_classification",
                                                              "token_classification",
                                                              "question_answering",
@@ -60,12 +62,12 @@ inline constexpr bool labels_rows(Task task) {
          task == Task::multiple_choice;
 }
 /// An architecture is of one of the first of them; the others are heads that it may have instead.
-inline constexpr std::size_t own_tasks = 7;
+inline constexpr std::size_t own_tasks = 8;
 
-/// What a row of the batch is: tokens, a picture, a sound of so many samples as the sequence is long, or a picture and
-/// tokens.
-enum class Rows : std::uint8_t { tokens, pictures, sound, pairs };
-inline constexpr std::array<std::string_view, 4> rows_names{"tokens", "pictures", "sound", "pairs"};
+/// What a row of the batch is: tokens, a picture, a sound of so many samples as the sequence is long, a picture and
+/// tokens, or the latents of a picture and the embeddings of a text of so many tokens.
+enum class Rows : std::uint8_t { tokens, pictures, sound, pairs, latents };
+inline constexpr std::array<std::string_view, 5> rows_names{"tokens", "pictures", "sound", "pairs", "latents"};
 
 /// Layers in a row below one module, and what is played before the first of them.
 struct Segment {

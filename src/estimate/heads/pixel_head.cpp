@@ -1,4 +1,4 @@
-// Of a model whose last step has made logits of pixels already.
+// Of a model whose last step has made its output already: logits of pixels, or a denoiser's.
 #include "head.hpp"
 
 namespace oomplan::estimator::heads {

@@ -1,6 +1,7 @@
 // A layer of Wav2Vec2FeatureEncoder: a convolution over a wave, a norm of each channel (the first layer's, `group`) or
 // over channels (`layer`), and an activation. The first takes the samples, and asks them for a gradient.
 #include "modules/activation.hpp"
+#include "modules/group_norm.hpp"
 #include "modules/layer_norm.hpp"
 #include "modules/linear.hpp"
 #include "torch/convolution.hpp"
@@ -10,30 +11,6 @@ namespace {
 
 enum class Norm { none, group, layer };
 constexpr std::array<std::string_view, 3> norms{"none", "group", "layer"};
-
-/// aten/src/ATen/native/group_norm.cpp of as many groups as channels; autocast runs it in fp32.
-Tensor group_norm(Torch& t, const Tensor& input, const Tensor& w, const Tensor& b) {
-  const Tensor x = t.raised(input);
-  const Tensor weight = t.raised(w);
-  const Tensor bias = t.raised(b);
-  NodeRef node = t.record("NativeGroupNormBackward0", {&x, &weight, &bias}, [](Torch& torch, Node& n, Grads& g) {
-    const char* op = "aten::native_group_norm_backward";
-    const Tensor self = torch.unpack(n, 0);
-    const Tensor scale = torch.unpack(n, 1);
-    const Tensor mean = torch.unpack(n, 2);
-    const Tensor rstd = torch.unpack(n, 3);
-    if (n.needs(0)) g.out[0] = torch.empty(self->sizes, self->dtype, op);
-    if (n.needs(1)) g.out[1] = torch.empty(scale->sizes, scale->dtype, op);
-    if (n.needs(2)) g.out[2] = torch.empty(scale->sizes, scale->dtype, op);
-  });
-  t.save(node, 0, x);
-  t.save(node, 1, weight);
-  const char* op = "aten::native_group_norm";
-  const Tensor out = t.empty(x->sizes, x->dtype, op);
-  t.save_output(node, 2, t.empty({x->sizes[0], x->sizes[1]}, x->dtype, op));
-  t.save_output(node, 3, t.empty({x->sizes[0], x->sizes[1]}, x->dtype, op));
-  return t.attach(node, out);
-}
 
 class WaveLayer final : public Module {
  public:
@@ -53,7 +30,7 @@ class WaveLayer final : public Module {
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     s.hidden = conv1d(t, s.hidden, weight_, bias_, 0, stride_);
-    if (kind_ == Norm::group) s.hidden = group_norm(t, s.hidden, scale_, shift_);
+    if (kind_ == Norm::group) s.hidden = group_norm(t, s.hidden, scale_, shift_, s.hidden->sizes[1]);
     if (kind_ == Norm::layer) s.hidden = t.transpose(norm_(play, t.transpose(s.hidden, 1, 2)), 1, 2);
     s.hidden = activation_(t, s.hidden);
   }

@@ -105,7 +105,8 @@ void evaluate_in_loop(Stage& stage, const Facts& facts) {
 
 /// torchtitan's list has them on the host, but for the ids of those that were played.
 void fetch_others(Stage& stage) {
-  const bool trainer = stage.facts().objective->of_output == nullptr && !stage.plan().framework.empty();
+  const bool batches = stage.facts().task != Task::denoising;  // Its scripts make each micro-batch as it comes.
+  const bool trainer = batches && stage.facts().objective->of_output == nullptr && !stage.plan().framework.empty();
   if (!trainer) return;
   stage.fetch_others([&] {
     const Stream one = stage.batch(stage.facts());

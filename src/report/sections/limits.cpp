@@ -16,6 +16,11 @@ std::string left_out(const Report& report) {
   return last == out.npos ? out : out.replace(last, 2, " and ");
 }
 
+/// What scripts that train a denoiser hold and run beside it, unless they have run it before.
+constexpr std::string_view made_before =
+    " Nor are the VAE and the text encoders: latents (an eighth of the pictures' sides) and the texts' embeddings come "
+    "ready made, as from scripts that cache them.";
+
 /// FSDP1 moves what it wraps to the GPU before it cuts it (torch: _move_states_to_device), and bitsandbytes quantizes
 /// there; FSDP2 as accelerate calls it brings one parameter after the other.
 bool loads_whole(const TrainingPlan& plan) {
@@ -36,6 +41,7 @@ std::string offloaded(const Report& report) {
 
 std::string limits_section(const Report& report, const ViewOptions& options) {
   std::string out = "Not in the number: " + left_out(report) + ".";
+  if (report.found.architecture && report.found.architecture->task == Task::denoising) out += made_before;
   if (options.terse >= 1) return wrapped(out, 0, 2, options.width) + "\n";
   if (report.found.plan && report.found.plan->quantization.kind.value == Quantization::int8) {
     out += " Nor are columns of outliers, which LLM.int8() keeps beside its inputs: their number depends on the model.";

@@ -23,7 +23,8 @@ std::string model_section(const Report& report, const ViewOptions& options) {
   std::string out;
   if (report.found.architecture) {
     const Architecture& model = *report.found.architecture;
-    out = fmt::format("{} ({}, {} layers): ", printable(model.source), printable(model.model_type), model.layers);
+    const std::string layers = model.layers > 0 ? fmt::format(", {} layers", model.layers) : "";
+    out = fmt::format("{} ({}{}): ", printable(model.source), printable(model.model_type), layers);
   }
   if (options.terse >= 3) return reading(report, options.width);
   out += fmt::format("{} parameters, {} trained", with_separators(footprint.parameters),

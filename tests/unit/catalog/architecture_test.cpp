@@ -224,8 +224,8 @@ INSTANTIATE_TEST_SUITE_P(
     , BrokenArchitecture,
     ::testing::Values(
         Broken{"task: causal_lm", "task: chess",
-               "\"task\" must be causal_lm, masked_lm, sequence_to_sequence, classification, segmentation, ctc or "
-               "contrastive, not \"chess\""},
+               "\"task\" must be causal_lm, masked_lm, sequence_to_sequence, classification, segmentation, ctc, "
+               "contrastive or denoising, not \"chess\""},
         Broken{"task: causal_lm", "tusk: causal_lm", "unknown key \"tusk\""},
         Broken{"source: a test", "source: a test\nextra: 1", "unknown key \"extra\""},
         Broken{"layers: 3", "layers: $nothing", "\"$nothing\" is not declared under \"config\" above"},
@@ -250,14 +250,14 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"rows: 100", "rows: {product: [$act, 2]}", "\"$act\" is not a whole number here"},
         Broken{"{type: boolean, default: false}", "{type: boolean}", "\"bias\" is neither required nor has a default"},
         Broken{"{type: boolean, default: false}", "{type: colour, default: false}",
-               "\"bias\" must be declared as {type: integer, number, boolean, string, words, length, numbers or sizes, "
-               "required: true or "
+               "\"bias\" must be declared as {type: integer, number, boolean, string, words, length, numbers, "
+               "sizes, counts or names, required: true or "
                "default: …, "
                "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true, alike: true, item: "
                "0}"},
         Broken{"{type: boolean, default: false}", "boolean",
-               "\"bias\" must be declared as {type: integer, number, boolean, string, words, length, numbers or sizes, "
-               "required: true or "
+               "\"bias\" must be declared as {type: integer, number, boolean, string, words, length, numbers, "
+               "sizes, counts or names, required: true or "
                "default: …, "
                "aliases: […], minimum: …, optional: true, divides: …, multiple_of: …, square: true, alike: true, item: "
                "0}"},

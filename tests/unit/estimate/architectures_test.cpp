@@ -16,6 +16,7 @@ std::int64_t parameters_of(const Architecture& model) {
   TrainingPlan plan = example::plan(1, 1);
   if (!model.no_sdpa.empty()) plan.kernels.attention.value = Attention::eager;
   if (model.model_type.starts_with("litgpt")) by_litgpt(plan);
+  if (model.model_type == "FluxTransformer2DModel") plan.images.height.value = plan.images.width.value = 64;
   if (!model.packed.empty()) plan.quantization.dequantized.value = Dequantized::on_host;
   return example::played(plan, model).parameters;
 }
