@@ -268,12 +268,29 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   read_heads(out, fields, values);
 }
 
+/// Families of which the code stands in the hub, beside the checkpoint, where a config.json does not say so itself.
+constexpr std::array<std::string_view, 24> of_the_hub{
+    "aquila", "baichuan", "btlm",      "chatglm",  "deepseek_vl_v2", "exaone",    "internlm", "internlm2",
+    "jais",   "kimi_k2",  "minicpm",   "minicpmo", "minicpmv",       "mimo",      "molmo",    "nemotron-nas",
+    "orion",  "phi3_v",   "phi3small", "phi4mm",   "qwen",           "replit_lm", "xverse",   "yuan"};
+
+/// Families that transformers 5.23.0 has as backbones alone: no class of them has a head, or a loss.
+constexpr std::array<std::string_view, 2> without_a_head{"dinov3_convnext", "dinov3_vit"};
+
+std::string why_unknown(const Document& config, const Node& model_type) {
+  if (config.root.find("auto_map") != nullptr) return ": its code comes with the checkpoint";
+  if (std::ranges::count(of_the_hub, model_type.text) > 0)
+    return ": its code is in the hub, beside the checkpoint, and not in transformers";
+  if (std::ranges::count(without_a_head, model_type.text) > 0)
+    return ": transformers 5.23.0 has no class of it with a head, so that what is trained is code of one's own";
+  return "";
+}
+
 Diagnostic unknown(const Document& config, const Node& model_type, const Catalog& catalog) {
-  const bool has_code = config.root.find("auto_map") != nullptr;
+  const std::string why = why_unknown(config, model_type);
   return error_at(config, model_type, "catalog/unknown-architecture",
-                  "model_type " + shown(model_type) + " is not an architecture that is known" +
-                      (has_code ? ": its code comes with the checkpoint" : ""),
-                  has_code ? "" : "known: " + joined(known_model_types(catalog), " and ") + ".");
+                  "model_type " + shown(model_type) + " is not an architecture that is known" + why,
+                  !why.empty() ? "" : "known: " + joined(known_model_types(catalog), " and ") + ".");
 }
 
 /// Of a model of parts that has a file of its own for such a tower: both names ("llava_pixtral").

@@ -242,29 +242,42 @@ std::optional<std::size_t> number_of(std::string_view text) {
   return text.empty() || text.size() > most_digits ? std::nullopt : std::optional(out);
 }
 
+/// What has a dotted key, and the key's last part.
+struct Place {
+  const Node* node = nullptr;
+  std::string_view last{};
+};
+
+Place place_of(const Node& root, std::string_view key) {
+  const Node* at = &root;
+  for (std::size_t dot = key.find('.'); dot != std::string_view::npos && at != nullptr; dot = key.find('.')) {
+    at = at->is_mapping() ? at->find(key.substr(0, dot)) : nullptr;
+    key.remove_prefix(dot + 1);
+  }
+  return {at, key};
+}
+
 }  // namespace
 
 /// "rope_parameters.partial_rotary_factor" is a key in a mapping of the config.
 const Entry* ConfigValues::entry_of(std::string_view key) const {
-  const std::size_t dot = key.find('.');
-  const Node* mapping = dot == std::string_view::npos ? &config_.root : config_.root.find(key.substr(0, dot));
+  const auto [mapping, last] = place_of(config_.root, key);
   if (mapping == nullptr) return nullptr;
   if (mapping->is_sequence()) {
-    const std::optional<std::size_t> at = number_of(key.substr(dot + 1));
+    const std::optional<std::size_t> at = number_of(last);
     if (!at || *at >= mapping->items.size()) return nullptr;
     const Node& item = mapping->items[*at];
     entries_.push_back({std::string(key), item.line, item.column, item});
     return &entries_.back();
   }
   for (const Entry& entry : mapping->entries)
-    if (entry.key == key.substr(dot + 1) && entry.value.kind != Node::Kind::null) return &entry;
+    if (entry.key == last && entry.value.kind != Node::Kind::null) return &entry;
   return nullptr;
 }
 
 bool ConfigValues::says_null(std::string_view key) const {
-  const std::size_t dot = key.find('.');
-  const Node* mapping = dot == std::string_view::npos ? &config_.root : config_.root.find(key.substr(0, dot));
-  const Node* value = mapping == nullptr ? nullptr : mapping->find(key.substr(dot + 1));
+  const auto [mapping, last] = place_of(config_.root, key);
+  const Node* value = mapping == nullptr ? nullptr : mapping->find(last);
   return value != nullptr && value->kind == Node::Kind::null;
 }
 

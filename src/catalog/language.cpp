@@ -16,8 +16,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 11> part_keys{"key",      "model_type", "types", "module", "tied",    "flat",
-                                                     "defaults", "taken",      "given", "held",   "optional"};
+constexpr std::array<std::string_view, 12> part_keys{"key",      "model_type", "types", "module", "tied",     "flat",
+                                                     "defaults", "taken",      "given", "held",   "optional", "always"};
 
 bool has(const Node& mapping, std::string_view key) {
   const Node* node = mapping.find(key);
@@ -38,10 +38,22 @@ Node scalar(Node::Kind kind, std::string text) {
   return out;
 }
 
+/// The mapping of config.json that a key names, which may be inside another ("thinker_config.text_config").
+const Node* below(const Node& root, std::string_view key) {
+  const Node* at = &root;
+  while (at != nullptr) {
+    const std::size_t dot = key.find('.');
+    at = at->is_mapping() ? at->find(key.substr(0, dot)) : nullptr;
+    if (dot == std::string_view::npos) return at;
+    key.remove_prefix(dot + 1);
+  }
+  return nullptr;
+}
+
 /// The config of a part: what stands under its key, or what the class takes where nothing does.
 Document config_of(const Whole& whole, const Fields& part) {
   Document out{whole.config.file, whole.config.syntax, whole.config.text, {}};
-  const Node* own = whole.config.root.find(part.find("key")->text);
+  const Node* own = below(whole.config.root, part.find("key")->text);
   out.root.kind = Node::Kind::mapping;
   if (own != nullptr && own->is_mapping()) {
     out.root = *own;
@@ -181,14 +193,16 @@ Segment tower_of(const Whole& whole, Fields& part, const std::string& name) {
   return out;
 }
 
-/// A tower that no row has anything for, where the config has one; its `held` layers stand beside it.
+/// A tower that no row has anything for, where the config has one or there is one `always`; its `held` layers stand
+/// beside it.
 std::optional<Segment> silent_tower(const Whole& whole) {
   const Node* node = whole.fields.find("silent");
   if (node == nullptr) return std::nullopt;
   Fields part(whole.fields.document(), *node, whole.fields.errors());
   part.only(part_keys);
   for (const std::string_view key : {"key", "model_type", "module"}) part.required(key);
-  if (!whole.fields.errors().empty() || !has(whole.config.root, part.text("key"))) return std::nullopt;
+  if (!whole.fields.errors().empty()) return std::nullopt;
+  if (part.find("always") == nullptr && !has(whole.config.root, part.text("key"))) return std::nullopt;
   Segment out = tower_of(whole, part, "silent");
   out.silent = true;
   if (!whole.fields.errors().empty()) return std::nullopt;

@@ -49,6 +49,15 @@ std::string refused_of_mamba(const AdapterFacts& adapter, const Architecture& ar
   return {};
 }
 
+/// peft makes names of all-linear where experts are parameters, and those ends of names other modules of a tower have
+/// too: GLM-4.5V's convolution is called "proj", Qwen3-Omni's layers "0" and "2", which stops the run.
+std::string refused_of_towers(const AdapterFacts& adapter, const Architecture& architecture) {
+  const bool all = std::ranges::count(adapter.targets.value, all_linear) > 0;
+  if (!all || architecture.expert_names.size() != 3 || !has_tower(architecture)) return {};
+  return fmt::format("LoRA on {} of {}, of which peft makes names that its tower has too,", all_linear,
+                     architecture.model_type);
+}
+
 /// The parameters that these targets come to, where the family has gate, up and down under `experts`.
 std::vector<std::string> parameters_of(const std::vector<std::string>& targets,
                                        const std::vector<std::string>& experts) {
@@ -80,6 +89,7 @@ std::string refused_targets(const TrainingPlan& plan, const Architecture& archit
   const AdapterFacts& adapter = plan.adapter;
   if (adapter.kind.value == Adapter::none) return {};
   if (const std::string refused = refused_of_mamba(adapter, architecture); !refused.empty()) return refused;
+  if (const std::string refused = refused_of_towers(adapter, architecture); !refused.empty()) return refused;
   const std::vector<std::string>& experts = architecture.expert_names;
   std::vector<std::string> targets = adapter.targets.value;
   spell_out(architecture, adapter.update.value, targets);

@@ -30,6 +30,8 @@ class Head {
   bool names_input = false;
   /// Whether it makes logits of every token where a row has one label.
   bool scores_tokens = false;
+  /// Whether what it makes of tokens is averaged over each row.
+  bool averages_tokens = false;
 
   /// What the last matrix multiplies.
   virtual Tensor prepare(Play& play, const Tensor& hidden) const;

@@ -87,7 +87,7 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
   if (architecture.rows != Rows::tokens) return check_rows(plan, architecture, errors);
   check_clips(plan, architecture, errors);
   const bool hears = std::ranges::any_of(architecture.body, &Segment::hears);
-  const bool sees = has_tower(architecture);
+  const bool sees = std::ranges::any_of(architecture.body, [](const Segment& s) { return s.tower && !s.silent; });
   const std::int64_t count = hears ? plan.images.clips.value : plan.images.count.value;
   if (sees && !hears && count == unknown_images) {
     Diagnostic d = unmodelled(architecture.source + " sees images, and nothing says whether the rows have any",

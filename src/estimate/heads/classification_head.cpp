@@ -27,7 +27,10 @@ class ClassificationHead final : public Head {
       norm_ =
           LayerNorm(b, a.text("norm", ""), width, a.flag("norm_bias", true) ? Affine::weight_and_bias : Affine::weight);
     const std::string pooling = a.text("pooling", "cls");
-    if (pooling != "cls" && pooling != "first") a.unmodelled("a classifier of other than the first of a row's tokens");
+    averages_tokens = pooling == "late";  // EuroBERT's
+    if (averages_tokens) pools_ = false;
+    if (pooling != "cls" && pooling != "first" && pooling != "bos" && !averages_tokens)
+      a.unmodelled("a classifier of other than the first of a row's tokens");
     projection_ =
         Linear::classifier(b, a.module(), width, a.integer("labels", b.facts.labels), a.flag("bias", true), whole);
     raised_in_loss = a.flag("raised_in_loss", false);

@@ -1,4 +1,5 @@
-// BertLMPredictionHead and its like: a layer, its activation and norm before the matrix.
+// BertLMPredictionHead and its like: a layer, its activation and norm before the matrix, or that alone (`plain`). ESM
+// adds its bias to what the matrix makes (`added_bias`).
 #include "head.hpp"
 #include "modules/activation.hpp"
 #include "modules/layer_norm.hpp"
@@ -17,18 +18,27 @@ class MaskedLmHead final : public Head {
     // The module's own, which is the decoder's too where that is tied, and which nothing reads where it is not.
     if (!tied && a.flag("own_bias", false))
       bias_ = b.weight(below(a.module(), "bias"), {a.integer("vocabulary")}, Part::bias);
-    dense_ = Linear(b, below(transform, a.text("dense", "dense")), width, inner, a.flag("dense_bias", true));
-    norm_ = LayerNorm(b, below(transform, a.text("norm", "LayerNorm")), inner, affine);
+    plain_ = a.flag("plain", false);
+    if (!plain_) {
+      dense_ = Linear(b, below(transform, a.text("dense", "dense")), width, inner, a.flag("dense_bias", true));
+      norm_ = LayerNorm(b, below(transform, a.text("norm", "LayerNorm")), inner, affine);
+    }
     projection_ = Linear::head(b, below(a.module(), a.text("decoder", "decoder")), inner, a.integer("vocabulary"),
                                a.flag("bias", true), tied ? b.embedding_weight : Tensor());
+    if (a.flag("added_bias", false))
+      added_ = b.weight(below(a.module(), "bias"), {a.integer("vocabulary")}, Part::bias);
     raised_in_loss = a.flag("raised_in_loss", false);
   }
 
   Tensor prepare(Play& play, const Tensor& x) const override {
+    if (plain_) return x;
     Tensor hidden = dense_(play, x);
     hidden = activation_(play.torch, hidden);
     return norm_(play, hidden);
   }
+
+ protected:
+  Tensor finish(Torch& t, Tensor logits) const override { return added_ ? t.add(logits, added_) : logits; }
 
  private:
   static std::string below(const std::string& module, const std::string& name) {
@@ -36,9 +46,11 @@ class MaskedLmHead final : public Head {
   }
 
   Activation activation_;
+  bool plain_ = false;
   Linear dense_{};
   LayerNorm norm_{};
   Tensor bias_{};
+  Tensor added_{};
 };
 
 }  // namespace

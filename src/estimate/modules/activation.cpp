@@ -65,6 +65,31 @@ Tensor bloom_gelu(Torch& t, const Tensor& x) {
   return t.attach(node, t.mul(half, above));
 }
 
+/// derivatives.yaml: 2.0 / sqrt(M_PI) * exp(-(self.pow(2))) * grad, of which C++ lets go at the end of the statement.
+void erf_backward(Torch& t, Node& n, Grads& g) {
+  const Tensor x = t.unpack(n, 0);
+  const Tensor square = t.pow_scalar(x);
+  const Tensor negative = t.neg(square);
+  const Tensor power = t.pointwise({&negative}, negative->dtype, "aten::exp");
+  const Tensor multiple = t.mul_scalar(power);
+  g.out[0] = t.mul(multiple, g.in[0]);
+}
+
+Tensor erf(Torch& t, const Tensor& x) {
+  NodeRef node = t.record("ErfBackward0", {&x}, erf_backward);
+  t.save(node, 0, x);
+  return t.attach(node, t.pointwise({&x}, x->dtype, "aten::erf"));
+}
+
+/// ESM's own gelu: x * 0.5 * (1.0 + torch.erf(x / math.sqrt(2.0)))
+Tensor erf_gelu(Torch& t, const Tensor& x) {
+  const Tensor half = t.mul_scalar(x);
+  Tensor inner = t.div_scalar(x);
+  inner = erf(t, inner);
+  inner = t.add_scalar(inner);
+  return t.mul(half, inner);
+}
+
 /// activations.py, QuickGELUActivation: what is scaled goes before the product is made, unless it is kept.
 Tensor quick_gelu(Torch& t, const Tensor& x) {
   Tensor open = t.mul_scalar(x);
@@ -79,7 +104,7 @@ struct Row {
 
 constexpr Activation plain_gelu = [](Torch& t, const Tensor& x) { return t.gelu(x); };
 
-constexpr std::array<Row, 11> activations{{
+constexpr std::array<Row, 12> activations{{
     {"silu", [](Torch& t, const Tensor& x) { return t.silu(x); }},
     {"swish", [](Torch& t, const Tensor& x) { return t.silu(x); }},
     {"gelu", plain_gelu},
@@ -87,6 +112,7 @@ constexpr std::array<Row, 11> activations{{
     {"gelu_new", gelu_new},
     {"quick_gelu", quick_gelu},
     {"bloom_gelu", bloom_gelu},
+    {"erf_gelu", erf_gelu},
     {"relu2", [](Torch& t, const Tensor& x) { return t.pow_scalar(t.relu(x)); }},
     {"relu", [](Torch& t, const Tensor& x) { return t.relu(x); }},
     {"tanh", [](Torch& t, const Tensor& x) { return t.tanh(x); }},

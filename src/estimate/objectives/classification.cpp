@@ -14,6 +14,12 @@ Tensor last_scores(Torch& t, const Stream& s, const Tensor& scores) {
   return t.slice(t.select(scores, 1), 0, 0, scores->sizes[0]);
 }
 
+/// EuroBertForSequenceClassification, "late": the mean of what tokens make, of real ones where a mask was sent.
+Tensor mean_scores(Torch& t, const Stream& s, const Tensor& scores) {
+  const Tensor counted = s.attention_mask ? t.mul_scalar(scores) : scores;
+  return t.div_scalar(t.sum_dim(counted, 1, false));
+}
+
 /// torch's mse_loss.
 Tensor mean_square(Torch& t, const Tensor& logits) {
   const Tensor error = t.sub(logits, t.to(t.zeros(logits->sizes, DType::fp32), logits->dtype));
@@ -25,6 +31,7 @@ void play_classification(Play& play, const Head& head, Stream& s) {
   s.logits = head.logits(play, s.hidden);
   InBucket bucket(t, Bucket::logits_and_loss);
   if (head.scores_tokens) s.logits = last_scores(t, s, s.logits);
+  if (head.averages_tokens) s.logits = mean_scores(t, s, s.logits);
   const Tensor logits = head.raised_in_loss ? t.to(s.logits, DType::fp32) : s.logits;
   const bool chooses = play.facts.task == Task::multiple_choice;
   const Tensor rows = t.view(logits, {-1, chooses ? play.facts.choices : logits->sizes.back()});

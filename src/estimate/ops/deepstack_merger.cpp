@@ -10,10 +10,10 @@ class DeepstackMerger final : public Module {
  public:
   DeepstackMerger(const Attributes& a, Builder& b)
       : width_(a.integer("width")),
-        norm_(b, a.module() + ".norm", width_),
+        norm_(b, a.module() + "." + a.text("norm", "norm"), width_),
         activation_(find_activation("gelu", b)),
-        first_(b, a.module() + ".linear_fc1", width_, width_, true),
-        second_(b, a.module() + ".linear_fc2", width_, a.integer("out"), true) {}
+        first_(b, a.module() + "." + a.text("first", "linear_fc1"), width_, width_, true),
+        second_(b, a.module() + "." + a.text("second", "linear_fc2"), width_, a.integer("out"), true) {}
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;

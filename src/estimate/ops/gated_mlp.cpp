@@ -1,8 +1,9 @@
-// LlamaMLP and its like: down(act(gate(x)) * up(x)).
+// LlamaMLP and its like: down(act(gate(x)) * up(x)), of which BitNet norms the product (`inner_norm`).
 #include "modules/activation.hpp"
 #include "modules/liger.hpp"
 #include "modules/linear.hpp"
 #include "modules/lora_kernels.hpp"
+#include "modules/rms_norm.hpp"
 #include "modules/tensor_parallel.hpp"
 #include "modules/unsloth_layers.hpp"
 #include "modules/vision.hpp"
@@ -22,13 +23,22 @@ class GatedMlp final : public Module {
     gate_ = Linear::columns(b, m + a.text("gate", "gate_proj"), a.integer("width"), a.integer("inner"), bias);
     up_ = Linear::columns(b, m + a.text("up", "up_proj"), a.integer("width"), a.integer("inner"), bias);
     down_ = Linear::rows(b, m + a.text("down", "down_proj"), a.integer("inner"), a.integer("width"), bias);
+    if (a.find("inner_norm") != nullptr) {
+      inner_norm_ = RmsNorm(b, m + a.text("inner_norm", ""), a.integer("inner"));
+      if (b.facts.lora_mlp_kernel) a.unmodelled("fused LoRA kernels over an MLP with a norm inside");
+      return;
+    }
     if (b.facts.lora_mlp_kernel && !is_in_tower(b)) fused_ = FusedLora({&gate_, &up_, &down_});
   }
 
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     Restore module(t.recorder.scope.module, std::int32_t{module_});
-    if (named_) {
+    if (inner_norm_) {
+      Tensor inner = gated(play, s.hidden);
+      inner = inner_norm_(play, inner);
+      s.hidden = down_(play, inner);
+    } else if (named_) {
       s.hidden = of_names(play, s.hidden);
     } else if (gate_named_ && !fused_.complete()) {
       const Tensor gate = activation_(t, gate_(play, s.hidden));
@@ -64,6 +74,7 @@ class GatedMlp final : public Module {
   bool gate_named_;  ///< What is activated has one, as RecurrentGemma's.
   std::int32_t module_;
   Linear gate_{}, up_{}, down_{};
+  RmsNorm inner_norm_{};
   FusedLora fused_{};
 };
 

@@ -1,4 +1,5 @@
-// A parameter of a tower that no row has anything for, or numbers that are none (`buffer`).
+// A parameter of a tower that no row has anything for, or numbers that are none (`buffer`, in the
+// model's dtype or in `fp32`).
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
@@ -13,7 +14,7 @@ class HeldWeight final : public Module {
       return;
     }
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
-    held_ = b.torch.empty(sizes, b.facts.weights, "buffer");
+    held_ = b.torch.empty(sizes, a.flag("fp32", false) ? DType::fp32 : b.facts.weights, "buffer");
   }
   void forward(Play&, Stream&) const override {}
 

@@ -1,6 +1,6 @@
 // CLIPVisionEmbeddings, SiglipVisionEmbeddings and their like: patches of a picture of one size, a token of the class
 // before them, and learned positions, which are an embedding's or a plain parameter; resized to a picture of another
-// size where the family does so (`resized`).
+// size where the family does so (`resized`); tokens of no place, put behind the class's (`registers`).
 #include "modules/vision.hpp"
 
 namespace oomplan::estimator::ops {
@@ -39,10 +39,12 @@ class ImageEmbeddings final : public Module {
     convolution_ =
         PatchConvolution(b, m + a.text("patches", "patch_embedding"),
                          saturating_mul(channels_, saturating_mul(patch, patch)), width_, a.flag("bias", false));
+    registered_ = a.integer("registers", 0);
     count_ = saturating_add(saturating_mul(side_, side_), (class_ ? 1 : 0) + (second_ ? 1 : 0));
     if (kind_ == Positions::none) return;
     const Dims places = plain ? Dims{count_, width_} : Dims{1, count_, width_};
     positions_ = b.weight(m + a.text("position_weight", "position_embedding.weight"), places, Part::embedding);
+    if (registered_ > 0) registers_ = b.weight(m + "register_tokens", {1, registered_, width_}, Part::embedding);
     if (kind_ != Positions::embedding) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     position_ids_ = b.torch.empty({1, count_}, DType::int64, "buffer");
@@ -105,7 +107,11 @@ class ImageEmbeddings final : public Module {
     const Tensor first = t.expand(class_, {rows, 1, width_});
     const Tensor all =
         second_ ? t.cat({first, t.expand(second_, {rows, 1, width_}), patches}, 1) : t.cat({first, patches}, 1);
-    return kind_ == Positions::none ? all : t.add(all, positions(t, rows));
+    if (kind_ == Positions::none) return all;
+    const Tensor placed = t.add(all, positions(t, rows));
+    if (!registers_) return placed;
+    const Tensor others = t.slice(placed, 1, 1, placed->sizes[1] - 1);
+    return t.cat({t.slice(placed, 1, 0, 1), t.expand(registers_, {rows, registered_, width_}), others}, 1);
   }
 
   std::int64_t channels_;
@@ -121,6 +127,8 @@ class ImageEmbeddings final : public Module {
   std::int64_t width_of_picture_ = 1;  ///< … as is this.
   std::int64_t rows_ = 1;              ///< Of its patches,
   std::int64_t columns_ = 1;           ///< … and how many one has.
+  std::int64_t registered_ = 0;        ///< How many registers it has.
+  Tensor registers_{};
   Tensor class_{}, second_{}, positions_{}, position_ids_{};
   PatchConvolution convolution_{};
 };

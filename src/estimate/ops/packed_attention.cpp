@@ -1,8 +1,10 @@
 // Qwen2-VL's VisionAttention and its like: one projection for q, k and v (or three, `apart`), rotation in fp32, and
-// attention within each picture, or within each window of one (`window`, in pixels).
+// attention within each picture, or within each window of one (`window`, in pixels); q and k of each head are normed
+// first where the family does so (`qk_norm`).
 #include "modules/packed_attention.hpp"
 
 #include "modules/linear.hpp"
+#include "modules/rms_norm.hpp"
 #include "modules/vision.hpp"
 
 namespace oomplan::estimator::ops {
@@ -14,11 +16,16 @@ class PackedAttention final : public Module {
       : heads_(a.integer("heads")), width_(a.integer("width")), module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     if (a.flag("apart", false)) {
-      for (const char* name : {"q_proj", "k_proj", "v_proj"}) apart_.emplace_back(b, m + name, width_, width_, true);
+      const std::string end = a.flag("short_names", false) ? "" : "_proj";
+      for (const char* name : {"q", "k", "v"}) apart_.emplace_back(b, m + name + end, width_, width_, true);
     } else {
       qkv_ = Linear(b, m + "qkv", width_, saturating_mul(3, width_), a.flag("bias", true));
     }
     proj_ = Linear(b, m + a.text("output", "proj"), width_, width_, a.flag("o_bias", true));
+    if (a.flag("qk_norm", false)) {
+      q_norm_ = RmsNorm(b, m + "q_norm", width_ / heads_);
+      k_norm_ = RmsNorm(b, m + "k_norm", width_ / heads_);
+    }
     const std::int64_t patch = a.integer("patch_size");
     const std::int64_t merge = a.integer("merge");
     const Grid grid = grid_of(b, patch, saturating_mul(patch, merge));
@@ -88,6 +95,8 @@ class PackedAttention final : public Module {
     Tensor q = std::move(qkv[0]);
     Tensor k = std::move(qkv[1]);
     Tensor v = std::move(qkv[2]);
+    if (q_norm_) q = q_norm_(play, q);
+    if (k_norm_) k = k_norm_(play, k);
     turn(t, q, k, s);
     const auto front = [&](const Tensor& y) { return t.unsqueeze(t.transpose(y, 0, 1), 0); };
     q = front(q);
@@ -104,6 +113,7 @@ class PackedAttention final : public Module {
   std::int32_t module_;
   Linear qkv_{}, proj_{};
   std::vector<Linear> apart_{};
+  RmsNorm q_norm_{}, k_norm_{};
   std::vector<Pieces> pieces_{};  ///< Of one picture.
 };
 

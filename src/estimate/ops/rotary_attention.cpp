@@ -1,6 +1,7 @@
 // LlamaAttention and its like: separate q, k, v projections, rotary embedding, grouped key-value heads, and norms of q
 // and k where `qk_norm` says where: by heads as Qwen3, of heads brought to the front as Gemma 3, of the whole
-// projection as OLMo 2, or after the rotation as HunYuan.
+// projection as OLMo 2, or after the rotation as HunYuan; of the attention's output as BitNet (`output_norm`). Not
+// causal of encoders (`causal: false`).
 #include "modules/attention_core.hpp"
 #include "modules/liger.hpp"
 #include "modules/linear.hpp"
@@ -21,7 +22,10 @@ class RotaryAttention final : public Module {
  public:
   RotaryAttention(const Attributes& a, Builder& b)
       : head_dim_(a.integer("head_dim")),
-        kind_{.dropout = a.number("dropout", 0.0), .span = a.span("span"), .softcapped = a.find("softcap") != nullptr},
+        kind_{.dropout = a.number("dropout", 0.0),
+              .causal = a.flag("causal", true),
+              .span = a.span("span"),
+              .softcapped = a.find("softcap") != nullptr},
         drop_(b.dropout()),
         residual_dropout_(a.number("residual_dropout", 0.0)),
         keys_scaled_(a.flag("scaled_keys", false)),
@@ -40,6 +44,7 @@ class RotaryAttention final : public Module {
     k_proj_ = Linear::columns(b, m + "k_proj", width, kv, a.flag("qkv_bias", false));
     v_proj_ = Linear::columns(b, m + "v_proj", width, kv, a.flag("qkv_bias", false));
     o_proj_ = Linear::rows(b, m + a.text("output", "o_proj"), q, width, a.flag("o_bias", false));
+    if (a.find("output_norm") != nullptr) output_norm_ = RmsNorm(b, m + a.text("output_norm", ""), q);
     if (b.facts.lora_qkv_kernel && keys_scaled_) a.unmodelled("fused LoRA kernels over scaled keys");
     if (b.facts.lora_qkv_kernel) fused_qkv_ = FusedLora({&q_proj_, &k_proj_, &v_proj_});
     if (b.facts.lora_o_kernel) fused_o_ = FusedLora({&o_proj_});
@@ -155,7 +160,8 @@ class RotaryAttention final : public Module {
                                       : turned_heads(play, x, cos, sin);
     if (by_position_) q = scaled_by_position(t, q);
     const Tensor out = attend(play, s, q, k, v, kind_);
-    const Tensor flat = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
+    Tensor flat = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
+    if (output_norm_) flat = output_norm_(play, flat);
     const Tensor projected = fused_o_.complete() ? fused_o_(play, flat)[0] : o_proj_(play, flat);
     return (t.*drop_)(projected, residual_dropout_);
   }
@@ -172,7 +178,7 @@ class RotaryAttention final : public Module {
   std::size_t rotary_span_;  ///< Whose cos and sin.
   std::int32_t module_;
   Linear q_proj_{}, k_proj_{}, v_proj_{}, o_proj_{};
-  RmsNorm q_norm_{}, k_norm_{};
+  RmsNorm q_norm_{}, k_norm_{}, output_norm_{};
   FusedLora fused_qkv_{}, fused_o_{};
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "policies/mixed_dtype.hpp"
+
 namespace oomplan::estimator {
 namespace {
 
