@@ -131,18 +131,19 @@ void lose_chunks(Stage& stage, const Facts& facts, const std::vector<std::vector
 }
 
 /// Step (3), _backward_hook.
-void replay(Stage& stage, const Facts& facts, Batch& batch, const std::vector<std::vector<Tensor>>& leaves) {
+void replay(Stage& stage, const Facts& facts, Batch& batch, const std::vector<std::vector<Tensor>>& gradients) {
   Torch& t = stage.torch();
-  for (std::size_t column = 0; column < leaves.size(); ++column) {
+  for (std::size_t column = 0; column < gradients.size(); ++column) {
     const Parts parts = parts_of(stage, facts.batch);
     for (std::size_t i = 0; i < parts.rows.size(); ++i) {
       const Tensor embedding = embed_part(stage, facts, batch, column, parts.rows[i]);
       InBucket bucket(t, Bucket::logits_and_loss);
-      t.backward(t.sum_all(t.mul(t.to(embedding, DType::fp32), t.to(leaves[column][i]->grad, DType::fp32))));
+      t.backward(t.sum_all(t.mul(t.to(embedding, DType::fp32), t.to(gradients[column][i], DType::fp32))));
     }
   }
 }
 
+/// Returns the gradients of each column's mini-batches.
 std::vector<std::vector<Tensor>> cached_loss(Stage& stage, const Facts& facts, Batch& batch) {
   std::vector<std::vector<Tensor>> leaves;
   for (std::size_t column = 0; column < batch.columns.size(); ++column)
@@ -150,6 +151,9 @@ std::vector<std::vector<Tensor>> cached_loss(Stage& stage, const Facts& facts, B
   stage.torch().recorder.begin_loss();
   InBucket bucket(stage.torch(), Bucket::logits_and_loss);
   lose_chunks(stage, facts, leaves);
+  for (std::vector<Tensor>& column : leaves) {
+    for (Tensor& leaf : column) leaf = Tensor(leaf->grad);
+  }
   return leaves;
 }
 
@@ -158,9 +162,9 @@ void cached_micro_batch(Stage& stage) {
   stage.begin(Phase::between);
   Batch batch = sentence_batch(stage, facts);
   stage.begin(Phase::forward);
-  const std::vector<std::vector<Tensor>> leaves = cached_loss(stage, facts, batch);
+  const std::vector<std::vector<Tensor>> gradients = cached_loss(stage, facts, batch);
   stage.begin(Phase::backward);
-  replay(stage, facts, batch, leaves);
+  replay(stage, facts, batch, gradients);
   stage.begin(Phase::between);
 }
 
