@@ -180,17 +180,25 @@ bool Builder::unfrozen(const std::string& name) {
   return any;
 }
 
-// peft/tuners/tuners_utils.py: check_target_module_exists, by the first number in a name. Layers of which some carry
+// peft/tuners/tuners_utils.py: check_target_module_exists, by the first number in a name, unless a target is the whole of
+// it. Layers of which some carry
 // adapters and others none are not folded.
 bool Builder::in_lora_layer(const std::string& full) const {
   if (facts.lora_layers.empty()) return true;
-  return full.find(".*.") != std::string::npos && std::ranges::count(facts.lora_layers, first_layer) > 0;
+  const std::size_t end = full.find(".*.");
+  if (end == std::string::npos || std::ranges::count(facts.lora_layers, first_layer) == 0) return false;
+  const std::string list = "." + full.substr(0, end);
+  const auto is_list = [&](const std::string& name) { return list.ends_with("." + name); };
+  return facts.lora_layers_pattern.empty() || std::ranges::any_of(facts.lora_layers_pattern, is_list);
 }
 
 // Each layer's own name is held against the list (peft/tuners/tuners_utils.py: check_target_module_exists).
 bool Builder::targeted_by_layer(const std::string& full) {
+  const bool of_layer = in_lora_layer(full);
   const auto named = [&](const std::string& real) {
-    const auto is_end = [&](const std::string& target) { return real == target || real.ends_with("." + target); };
+    const auto is_end = [&](const std::string& target) {
+      return real == target || (of_layer && real.ends_with("." + target));
+    };
     bool any = false;
     for (const std::string& target : facts.lora_targets) {
       if (!is_end(target)) continue;
@@ -199,7 +207,7 @@ bool Builder::targeted_by_layer(const std::string& full) {
     }
     return any;
   };
-  return in_lora_layer(full) && in_layers(named, full, facts.lora_targets_at);
+  return in_layers(named, full, facts.lora_targets_at);
 }
 
 bool Builder::targeted(const std::string& name, bool in_all_linear) {
@@ -210,12 +218,12 @@ bool Builder::targeted(const std::string& name, bool in_all_linear) {
     if (here) matched_targets_.insert(facts.lora_targets.front());
     return here;
   }
-  if (!in_lora_layer(full)) return false;
+  const bool of_layer = in_lora_layer(full);
   bool any = false;
   const bool left_out = std::ranges::count(facts.unadapted, full.substr(full.rfind('.') + 1)) > 0;
   for (const std::string& target : facts.lora_targets) {
     const bool all = target == "all-linear" && in_all_linear && !left_out;
-    if (!all && full != target && !full.ends_with("." + target)) continue;
+    if (full != target && (!of_layer || (!all && !full.ends_with("." + target)))) continue;
     matched_targets_.insert(target);
     any = true;
   }
@@ -264,8 +272,8 @@ Tensor Builder::embedding(const std::string& name, const Dims& sizes, bool adapt
   return weight(name + ".weight", sizes, Part::embedding);
 }
 
-Tensor Builder::convolution(const std::string& name, const Dims& sizes) {
-  play_no_adapter(name, "a convolution");
+Tensor Builder::convolution(const std::string& name, const Dims& sizes, bool adapts) {
+  if (!adapts) play_no_adapter(name, "a convolution");
   return weight(name + ".weight", sizes, Part::matrix);
 }
 

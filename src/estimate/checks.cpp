@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "adapter_checks.hpp"
+#include "embedding_checks.hpp"
 #include "expert_targets.hpp"
 #include "facts.hpp"
 #include "head_checks.hpp"
@@ -311,9 +312,22 @@ void check_targets(const TrainingPlan& plan, const Architecture& architecture, D
   errors.push_back(unmodelled(refused + " is not modelled", plan.adapter.targets.origin));
 }
 
+/// peft takes a name for a regular expression, and wants numbers beside it (LoraConfig.__post_init__).
+void check_layers_pattern(const TrainingPlan& plan, Diagnostics& errors) {
+  const auto& [names, origin] = plan.adapter.layers_pattern;
+  if (plan.adapter.kind.value == Adapter::none || names.empty()) return;
+  if (plan.adapter.layers.value.empty())
+    errors.push_back(unmodelled("layers_pattern without layers_to_transform, which peft refuses,", origin));
+  constexpr std::string_view special = "\\^$|?*+()[]{}";
+  const auto is_expression = [&](const std::string& name) { return name.find_first_of(special) != name.npos; };
+  if (std::ranges::any_of(names, is_expression))
+    errors.push_back(unmodelled("a layers_pattern that is a regular expression is not modelled yet", origin));
+}
+
 /// Of LoRA on some layers alone, what peft refuses and what no run showed.
 void check_lora_layers(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const AdapterFacts& adapter = plan.adapter;
+  check_layers_pattern(plan, errors);
   if (adapter.kind.value == Adapter::none || adapter.layers.value.empty()) return;
   const auto cannot = [&](const std::string& what) {
     errors.push_back(unmodelled("LoRA on some layers " + what + " is not modelled yet", adapter.layers.origin));
@@ -345,6 +359,7 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
   const bool whole = std::ranges::count(of_whole, kind) > 0;
   const Loss own = whole ? Loss::full_logits : Loss::chunked_logprob;
   const Loss loss = plan.recipe.loss.value;
+  if (kind == RecipeKind::sentence_embedding) return;
   if (kind != RecipeKind::supervised && loss != own && loss != Loss::full_logits) {
     cannot(fmt::format("{} with the loss {}", name_of(kind), loss_names[static_cast<std::size_t>(loss)]),
            plan.recipe.loss.origin);
@@ -409,6 +424,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
                                 plan.recipe.loss.origin));
   }
   check_head(plan, architecture, errors);
+  check_embeddings(plan, architecture, errors);
   check_body(plan, architecture, errors);
   check_flash(plan, architecture, errors);
   check_noise(plan, architecture, errors);

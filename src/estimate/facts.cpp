@@ -138,6 +138,7 @@ ByNumber by_number(const TrainingPlan& plan) {
 }
 
 Task task_of(const TrainingPlan& plan, const Architecture& architecture) {
+  if (plan.recipe.kind.value == RecipeKind::sentence_embedding) return Task::sentence_embedding;
   switch (plan.model.head.value) {
     case HeadKind::language_model:
       break;
@@ -190,6 +191,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.lora_rank = plan.adapter.rank.value;
   f.lora_targets = plan.adapter.targets.value;
   if (f.adapts()) f.lora_layers = lora_layers_of(plan);
+  f.lora_layers_pattern = plan.adapter.layers_pattern.value;
   f.adapts_embeddings = adapts_embeddings(plan);
   f.update = plan.adapter.update.value;
   f.target_parameters = plan.adapter.target_parameters.value;
@@ -300,6 +302,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.task = task_of(plan, architecture);
   f.labels = plan.model.labels.value > 0 ? plan.model.labels.value : architecture.labels;
   f.vocabulary = plan.model.vocabulary.value;
+  if (f.task == Task::sentence_embedding) f.dense_width = plan.recipe.dense_width.value;
   f.mean_resizing = plan.model.mean_resizing.value;
   const bool targets = plan.batch.target_length.value > 0 && !labels_rows(f.task);
   f.target_length = targets ? plan.batch.target_length.value : f.length;

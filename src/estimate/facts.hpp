@@ -58,6 +58,7 @@ struct Facts {
   Task task = Task::causal_lm;  ///< What it is trained to do: its architecture's task, or that of another head.
   std::int64_t labels = 2;      ///< Of a classifier.
   std::int64_t choices = 1;     ///< Rows of `batch` that are one of the plan's: the texts of multiple choice.
+  std::int64_t dense_width = 0;  ///< As RecipeFacts has it.
   std::int64_t vocabulary = 0;  ///< As ModelFacts has it.
   bool mean_resizing = false;
   std::int64_t target_length = 1;  ///< Of an encoder-decoder's labels.
@@ -77,6 +78,7 @@ struct Facts {
   std::vector<std::string> lora_targets{};
   bool adapts_embeddings = false;           ///< Where the loop asks the embedding for a gradient once peft is done.
   std::vector<std::int64_t> lora_layers{};  ///< Empty: all, and what stands in none.
+  std::vector<std::string> lora_layers_pattern{};  ///< As AdapterFacts has it.
   Location lora_targets_at{};
   std::vector<std::string> unadapted{};          ///< Names that all-linear leaves out: peft has them for the experts'.
   std::vector<std::string> target_parameters{};  ///< Of which each is the end of a parameter's name.

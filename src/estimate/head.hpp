@@ -28,6 +28,8 @@ class Head {
   bool shifts_raised = false;
   /// Whether what the last matrix multiplies has a name in the model's forward function.
   bool names_input = false;
+  /// Whether the tokenizer of its models sends types of tokens (token_type_ids).
+  bool sends_types = false;
   /// Whether it makes logits of every token where a row has one label.
   bool scores_tokens = false;
   /// Whether what it makes of tokens is averaged over each row.
@@ -44,6 +46,8 @@ class Head {
   }
   /// Of a head that tells pairs: leaves their likeness and its loss in the stream.
   virtual void match(Play& /*play*/, const Tensor& /*texts*/, const Tensor& /*pictures*/, Stream& /*stream*/) const {}
+  /// Of a head that makes one embedding of a text's: leaves it in stream.logits.
+  virtual void embed(Play& /*play*/, Pooling /*pooling*/, bool /*normalized*/, Stream& /*stream*/) const {}
   /// The last matrix: vocabulary × width.
   const Linear& projection() const { return projection_; }
 

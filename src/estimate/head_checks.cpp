@@ -14,6 +14,8 @@ namespace {
 bool has_head(const Architecture& architecture, Task task) {
   if (task == architecture.task) return true;
   const bool scores = architecture.task == Task::causal_lm && architecture.sequence_classifier;
+  const bool embeds = scores && architecture.body.size() == 1;
+  if (embeds && task == Task::sentence_embedding) return true;
   return (scores && task == Task::sequence_classification) || head_for(architecture, task) != nullptr;
 }
 
@@ -77,17 +79,19 @@ void check_head(const TrainingPlan& plan, const Architecture& architecture, Diag
   const auto cannot = [&](const std::string& what, const Origin& origin) {
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
-  if (!architecture.other_head.empty() && head.value == HeadKind::language_model) {
+  const bool embeds = task == Task::sentence_embedding;
+  if (!architecture.other_head.empty() && head.value == HeadKind::language_model && !embeds) {
     const bool said = head.origin.is_said();
     if (!said) errors.push_back(other_head(plan, architecture));
   }
-  const std::string name(head_names[static_cast<std::size_t>(head.value)]);
-  if (!has_head(architecture, task)) cannot(fmt::format("a {} of {}", name, architecture.model_type), head.origin);
+  const std::string name(embeds ? name_of(plan.recipe.kind.value) : head_names[static_cast<std::size_t>(head.value)]);
+  const Origin& asked = embeds ? plan.recipe.kind.origin : head.origin;
+  if (!has_head(architecture, task)) cannot(fmt::format("a {} of {}", name, architecture.model_type), asked);
   check_choices(plan, errors);
   check_answers(plan, architecture, errors);
   check_names(plan, architecture, task, errors);
   if (task == Task::causal_lm || task == Task::masked_lm) return;
-  if (plan.recipe.kind.value != RecipeKind::supervised) {
+  if (plan.recipe.kind.value != RecipeKind::supervised && !embeds) {
     cannot(fmt::format("{} of a model for {}", name_of(plan.recipe.kind.value),
                        task_names[static_cast<std::size_t>(task)]),
            plan.recipe.kind.origin);

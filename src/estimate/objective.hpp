@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "head.hpp"
 #include "oomplan/catalog/architecture.hpp"
@@ -30,6 +31,8 @@ struct Objective {
   /// Where a loop of the framework's own makes stream.loss of what `play` has the model return: stream.logits, or
   /// chunks of them in stream.returned. The loop's variables hold them and the batch until the next ones are made.
   void (*of_output)(Torch& torch, Stream& stream) = nullptr;
+  /// Where the trainer makes the loss of the embeddings of a row's columns, and of its labels; `play` is null.
+  Tensor (*of_embeddings)(Torch& torch, const std::vector<Tensor>& embeddings, const Tensor& labels) = nullptr;
   /// A loop of the framework's own may make it of what the model has returned.
   Leaves leaves = Leaves::with_the_loss;
   /// Whether such a loop makes it before it leaves autocast, and holds the batch until the next one is made.

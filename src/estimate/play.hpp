@@ -220,8 +220,8 @@ class Builder {
   Tensor frozen(const std::string& name, const Dims& sizes, Part part);
   /// The weight of an nn.Embedding. `adapts`: its caller plays the adapter that it may carry.
   Tensor embedding(const std::string& name, const Dims& sizes, bool adapts = false);
-  /// That of a convolution.
-  Tensor convolution(const std::string& name, const Dims& sizes);
+  /// That of a convolution. `adapts`: as above.
+  Tensor convolution(const std::string& name, const Dims& sizes, bool adapts = false);
   /// The copy of the module `name`'s weight, where modules_to_save names that module (peft/utils/other.py:
   /// ModulesToSaveWrapper); else empty.
   Tensor saved_copy(const std::string& name, const std::string& weight, const Dims& sizes, Part part);

@@ -23,6 +23,7 @@ inline bool evaluates(const Plan& plan) { return plan.evaluation.evaluates.value
 inline bool is_unsloth(const Plan& plan) { return plan.kernels.unsloth.value != UnslothLayers::none; }
 inline bool is_supervised(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::supervised; }
 inline bool is_preference(const Plan& plan) { return !is_supervised(plan); }
+inline bool embeds(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::sentence_embedding; }
 inline bool is_enlarged(const Plan& plan) { return plan.model.vocabulary.value > 0; }
 inline bool classifies(const Plan& plan) { return plan.model.head.value != HeadKind::language_model; }
 inline bool chooses(const Plan& plan) { return plan.model.head.value == HeadKind::multiple_choice; }

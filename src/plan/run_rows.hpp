@@ -146,9 +146,31 @@ inline constexpr std::array run_rows{
          "`reference_free` (ORPO, CPO) and `reward`, whose rows are pairs of a chosen and a rejected one, or "
          "`kto`; or `grpo`, whose completions come from elsewhere; or its `distillation` from a teacher (GKD); or "
          "LLaMA-Factory's trainers of pairs (DPO, ORPO, SimPO: `paired_logits`), of rows (KTO: "
-         "`unpaired_logits`) and of rewards (`reward_values`); or torchtune's DPO (`raised_pairs`)",
+         "`unpaired_logits`) and of rewards (`reward_values`); or torchtune's DPO (`raised_pairs`); or "
+         "sentence-transformers' trainer (`sentence_embedding`)",
          {},
          is_preference}),
+    fact<&Plan::recipe, &RecipeFacts::columns, as::positive>(
+        "columns", {"of `sentence_embedding`: the columns of text in a row (an anchor, a positive and a negative: 3)",
+                    of_sizes(3, 4),
+                    embeds}),
+    fact<&Plan::batch, &BatchFacts::anchor_length, as::count>(
+        "anchor_length", {"of `sentence_embedding`: tokens of the first column's longest text, where that is shorter "
+                          "than `sequence_length`, which the others have; 0: it is as long",
+                          {},
+                          embeds}),
+    fact<&Plan::recipe, &RecipeFacts::cached_rows, as::positive>(
+        "cached_rows", {"of the loss `cached_multiple_negatives`: the texts that are embedded at once, its "
+                        "`mini_batch_size`",
+                        {{{activations, 3}}},
+                        [](const Plan& plan) { return plan.recipe.loss.value == Loss::cached_multiple_negatives; }}),
+    fact<&Plan::recipe, &RecipeFacts::pooling, as::pooling>(
+        "pooling", {"of `sentence_embedding`: what makes one embedding of the tokens'", {}, embeds}),
+    fact<&Plan::recipe, &RecipeFacts::normalized, as::boolean>(
+        "normalized", {"of `sentence_embedding`: the model ends with a module `Normalize`", {}, embeds}),
+    fact<&Plan::recipe, &RecipeFacts::dense_width, as::count>(
+        "dense_width",
+        {"of `sentence_embedding`: the width of a module `Dense` after the pooling; 0: there is none", {}, embeds}),
     fact<&Plan::recipe, &RecipeFacts::reference, as::reference>(
         "reference", {"what a policy is compared with: itself without its adapter, a second model, or scores from "
                       "before the first step",
@@ -229,6 +251,12 @@ inline constexpr std::array run_rows{
         {"the numbers of the layers that carry LoRA, from 0 on, as peft's `layers_to_transform`; none: all",
          {},
          [](const Plan& plan) { return !plan.adapter.layers.value.empty(); }}),
+    fact<&Plan::adapter, &AdapterFacts::layers_pattern, as::names>(
+        "lora_layers_pattern",
+        {"the names of the lists of layers that those numbers are of (`layers`, `h`), as peft's `layers_pattern`; none: "
+         "of any",
+         {},
+         [](const Plan& plan) { return !plan.adapter.layers_pattern.value.empty(); }}),
     fact<&Plan::adapter, &AdapterFacts::target_parameters, as::names>(
         "lora_target_parameters",
         {"parameters that carry LoRA by themselves (`experts.down_proj`), as peft's `target_parameters`",

@@ -151,6 +151,8 @@ std::string logits_and_loss(const Numbers& n) {
   const bool smoothed = n.plan.recipe.label_smoothing.value && kind == RecipeKind::supervised;
   const Loss loss = smoothed ? Loss::full_logits : n.plan.recipe.loss.value;
   if (kind == RecipeKind::reward) return "a score for each token, of which the last of a row counts";
+  if (kind == RecipeKind::sentence_embedding)
+    return "an embedding for each text, and how alike they are, as the loss compares them";
   const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::grpo;
   if (loss == Loss::chunked_logprob || scored) return chunked_loss(n);
   if (of_labelled_tokens(loss)) return rerun_loss(n);

@@ -42,7 +42,8 @@ enum class Task : std::uint8_t {
   sequence_classification,
   token_classification,
   question_answering,  ///< The first and the last token of an answer, in each row.
-  multiple_choice      ///< Which of the texts of a row.
+  multiple_choice,     ///< Which of the texts of a row.
+  sentence_embedding   ///< One vector for each text of a row (sentence-transformers).
 };
 inline constexpr std::array<std::string_view, 12> task_names{"causal_lm",
                                                              "masked_lm",
@@ -55,7 +56,8 @@ inline constexpr std::array<std::string_view, 12> task_names{"causal_lm",
                                                              "sequence_classification",
                                                              "token_classification",
                                                              "question_answering",
-                                                             "multiple_choice"};
+                                                             "multiple_choice",
+                                                             "sentence_embedding"};
 /// Those of which a row has one label, or one at each end of an answer.
 inline constexpr bool labels_rows(Task task) {
   return task == Task::classification || task == Task::sequence_classification || task == Task::question_answering ||

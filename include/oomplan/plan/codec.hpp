@@ -130,7 +130,8 @@ inline constexpr auto loss = choice<Loss, loss_names>(
     "one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear, "
     "cut_cross_entropy, dynamic_fine_tuning, entropy_aware, masked_entropy_aware, chunked_output, "
     "linear_cross_entropy, chunked_head, chunked_rows, unsloth_fused, summed_logits, weighted_logprob, "
-    "chunked_nll, raised_chunked_nll");
+    "chunked_nll, raised_chunked_nll, multiple_negatives, cached_multiple_negatives, cosine_similarity, cosent, triplet, contrastive, "
+    "online_contrastive");
 inline constexpr auto head = choice<HeadKind, head_names>(
     "one of language_model, sequence_classifier, token_classifier, image_classifier, "
     "question_answering, multiple_choice");
@@ -149,7 +150,8 @@ inline constexpr auto mixed_dtype = choice<MixedDType, mixed_dtype_names>("one o
 inline constexpr auto generation = choice<Generation, generation_names>("one of elsewhere, transformers, vllm");
 inline constexpr auto recipe = choice<RecipeKind, recipe_names>(
     "one of supervised, dpo, reference_free, reward, kto, grpo, paired_logits, unpaired_logits, distillation, "
-    "reward_values, raised_pairs");
+    "reward_values, raised_pairs, sentence_embedding");
+inline constexpr auto pooling = choice<Pooling, pooling_names>("one of mean, cls, max, last_token");
 inline constexpr auto divergence = choice<Divergence, divergence_names>("one of forward, reverse, mixed");
 inline constexpr auto reference = choice<Reference, reference_names>("one of none, adapter_off, model, precomputed");
 inline constexpr auto weights_dtype = choice<WeightsDType, weights_dtype_names>("one of checkpoint, fp32, bf16, fp16");

@@ -6,12 +6,16 @@ namespace oomplan::estimator {
 
 Conv2d::Conv2d(Builder& b, const std::string& name, const Shape& shape) : shape_(shape) {
   const std::int64_t in = shape.in / std::max<std::int64_t>(shape.groups, 1);
-  weight_ = b.convolution(name, {shape.out, in, shape.kernel, shape.kernel});
+  weight_ = b.convolution(name, {shape.out, in, shape.kernel, shape.kernel}, true);
   if (shape.bias) bias_ = b.weight(name + ".bias", {shape.out}, Part::bias);
+  adapter_ = ConvAdapter(b, name, shape.in, shape.out, {shape.kernel, shape.kernel}, shape.groups);
 }
 
 Tensor Conv2d::operator()(Play& play, const Tensor& x) const {
-  return conv2d(play.torch, x, weight_, bias_, shape_.padding, shape_.stride);
+  const Tensor result = conv2d(play.torch, x, weight_, bias_, shape_.padding, shape_.stride);
+  return adapter_(play, x, result, [&](const Tensor& input, const Tensor& weight, bool single) {
+    return conv2d(play.torch, input, weight, {}, single ? 0 : shape_.padding, single ? 1 : shape_.stride);
+  });
 }
 
 BatchNorm2d::BatchNorm2d(Builder& b, const std::string& name, std::int64_t channels)

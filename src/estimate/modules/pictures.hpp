@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "modules/conv_adapter.hpp"
 #include "play.hpp"
 
 namespace oomplan::estimator {
@@ -28,6 +29,7 @@ class Conv2d {
   Shape shape_{};
   Tensor weight_{};
   Tensor bias_{};
+  ConvAdapter adapter_{};
 };
 
 /// torch.nn.BatchNorm2d in training, whose statistics are buffers.

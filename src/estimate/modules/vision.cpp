@@ -22,17 +22,19 @@ void send_pixels(Torch& t, const Facts& f, Stream& s, const Dims& sizes) {
 
 PatchConvolution::PatchConvolution(Builder& b, const std::string& name, std::int64_t patch, std::int64_t width,
                                    bool bias)
-    : weight_(b.convolution(name, {width, patch})), module_(b.module_id(name)) {
+    : weight_(b.convolution(name, {width, patch}, true)), module_(b.module_id(name)) {
   if (bias) bias_ = b.weight(name + ".bias", {width}, Part::bias);
+  adapter_ = ConvAdapter(b, name, patch, width, {});
 }
 
+namespace {
+
 // derivatives.yaml: convolution_backward, of the input, the weight and the bias at once.
-Tensor PatchConvolution::operator()(Play& play, const Tensor& pixels, const Dims& sizes) const {
-  Torch& t = play.torch;
-  Restore module(t.recorder.scope.module, std::int32_t{module_});
-  const Tensor x = t.lowered(t.to(pixels, weight_->dtype));
-  const Tensor weight = t.lowered(weight_);
-  const Tensor bias = t.lowered(bias_);
+Tensor convolved(Torch& t, const Tensor& input_pixels, const Tensor& kernel_weight, const Tensor& kernel_bias,
+                 const Dims& sizes) {
+  const Tensor x = t.lowered(input_pixels);
+  const Tensor weight = t.lowered(kernel_weight);
+  const Tensor bias = t.lowered(kernel_bias);
   NodeRef node = t.record("ConvolutionBackward0", {&x, &weight, &bias}, [](Torch& torch, Node& n, Grads& g) {
     const char* op = "aten::convolution_backward";
     const Tensor input = torch.unpack(n, 0);
@@ -44,6 +46,20 @@ Tensor PatchConvolution::operator()(Play& play, const Tensor& pixels, const Dims
   t.save(node, 0, x);
   t.save(node, 1, weight);
   return t.attach(node, t.empty(sizes, x->dtype, "aten::convolution"));
+}
+
+}  // namespace
+
+Tensor PatchConvolution::operator()(Play& play, const Tensor& pixels, const Dims& sizes) const {
+  Torch& t = play.torch;
+  Restore module(t.recorder.scope.module, std::int32_t{module_});
+  const Tensor x = t.to(pixels, weight_->dtype);
+  const Tensor result = convolved(t, x, weight_, bias_, sizes);
+  return adapter_(play, x, result, [&](const Tensor& input, const Tensor& weight, bool) {
+    Dims out = sizes;
+    out[1] = weight->sizes[0];
+    return convolved(t, input, weight, {}, out);
+  });
 }
 
 void ask_for_gradient(const Facts& facts, const Tensor& embedded) {

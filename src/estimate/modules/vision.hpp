@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "modules/conv_adapter.hpp"
 #include "play.hpp"
 
 namespace oomplan::estimator {
@@ -52,6 +53,7 @@ class PatchConvolution {
  private:
   Tensor weight_{};
   Tensor bias_{};
+  ConvAdapter adapter_{};
   std::int32_t module_ = -1;
 };
 

@@ -98,7 +98,7 @@ Tensor Torch::div_(const Tensor& x, const Tensor& by) {
 }
 
 // Autocast sums in fp32 (autocast_mode.h: fp32_set_opt_dtype); the engine casts the gradient back.
-Tensor Torch::sum_dim(const Tensor& x, int dim, bool keep) {
+Tensor Torch::sum_dim(const Tensor& x, int dim, bool keep, std::optional<DType> dtype) {
   NodeRef node = record("SumBackward1", {&x}, [](Torch& t, Node& n, Grads& g) {
     const bool kept = g.in[0]->dim() == n.dims.size();
     const Tensor wide = t.expand(kept ? g.in[0] : t.unsqueeze(g.in[0], static_cast<int>(n.ints[0])), n.dims);
@@ -110,7 +110,8 @@ Tensor Torch::sum_dim(const Tensor& x, int dim, bool keep) {
   }
   Dims sizes = x->sizes;
   keep ? void(sizes[dim] = 1) : sizes.erase(dim);
-  return attach(node, empty(sizes, autocast() && bytes_of(x->dtype) == 2 ? DType::fp32 : x->dtype, "aten::sum"));
+  const DType by_itself = autocast() && bytes_of(x->dtype) == 2 ? DType::fp32 : x->dtype;
+  return attach(node, empty(sizes, dtype.value_or(by_itself), "aten::sum"));
 }
 
 // No op of autocast's: a's dtype is the weight's (transformers' _grouped_mm sees to it).

@@ -164,7 +164,7 @@ class Torch {
 
   // --- reductions ----------------------------------------------------------------------------------------------
   Tensor mean_last(const Tensor& x);  ///< Over the last dimension, kept.
-  Tensor sum_dim(const Tensor& x, int dim, bool keep);
+  Tensor sum_dim(const Tensor& x, int dim, bool keep, std::optional<DType> dtype = {});
   Tensor sum_all(const Tensor& x);
   Tensor sum_last(const Tensor& x, std::optional<DType> dtype = {});
   Tensor sum_to(const Tensor& x, const Dims& sizes);

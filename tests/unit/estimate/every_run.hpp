@@ -34,6 +34,13 @@ inline void liger(TrainingPlan& p) {
   p.kernels.liger_rms_norm.value = p.kernels.liger_rope.value = p.kernels.liger_glu.value = true;
 }
 
+inline void sentences(TrainingPlan& p) {
+  p.recipe.kind.value = RecipeKind::sentence_embedding;
+  p.recipe.loss.value = Loss::multiple_negatives;
+  p.recipe.columns.value = 3;
+  p.recipe.cached_rows.value = 1;
+}
+
 inline std::vector<Named> runs() {
   const auto amp = [](TrainingPlan& p) {
     p.precision.weights_dtype.value = WeightsDType::fp32;
@@ -55,6 +62,14 @@ inline std::vector<Named> runs() {
          p.recipe.reference.value = Reference::model;
        }),
        torchtune()},
+      {"sentence embeddings", changed(sentences), example::llama()},
+      {"sentence embeddings, cached, padded", changed([](TrainingPlan& p) {
+         sentences(p);
+         p.recipe.loss.value = Loss::cached_multiple_negatives;
+         p.recipe.pooling.value = Pooling::last_token;
+         p.batch.padding_mask.value = true;
+       }),
+       example::llama()},
       {"torchtitan's selective checkpoints", changed(by_torchtitan), torchtitan(), false},
       {"litgpt's whole model", changed(by_litgpt), litgpt()},
       {"litgpt's adapters", changed([](TrainingPlan& p) {
