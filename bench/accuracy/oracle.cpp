@@ -240,7 +240,8 @@ TrainingPlan plan_of(const json& c) {
     p.adapter.layers.value.push_back(std::to_string(layer));
   if (c.contains("lora_layers_pattern")) {
     const auto& names = c.at("lora_layers_pattern");
-    p.adapter.layers_pattern.value = names.is_string() ? std::vector<std::string>{names} : names.get<std::vector<std::string>>();
+    p.adapter.layers_pattern.value =
+        names.is_string() ? std::vector<std::string>{names} : names.get<std::vector<std::string>>();
   }
   p.adapter.dropout.value = c.value("lora_dropout", 0.0);
   p.adapter.dtype.value = c.value("adapter_fp32", true) ? AdapterDType::fp32 : AdapterDType::as_base;
@@ -279,27 +280,6 @@ TrainingPlan plan_of(const json& c) {
   p.recipe.frozen.value = c.value("freeze", std::vector<std::string>{});
   read_images(c, p.images);
   if (c.contains("parallel")) read_mesh(c, p);
-  if (c.contains("plain")) {
-    const json& k = c.at("plain");
-    const auto word = [&](const char* key, const char* otherwise, auto names) {
-      return std::ranges::find(names, std::string_view(k.value(key, std::string(otherwise)))) - names.begin();
-    };
-    p.recipe.kind.value = RecipeKind::sentence_embedding;
-    p.recipe.loss.value = static_cast<Loss>(word("loss", "", loss_names));
-    p.recipe.pooling.value = static_cast<Pooling>(word("pooling", "mean", pooling_names));
-    p.recipe.columns.value = k.value("columns", 2);
-    p.recipe.cached_rows.value = k.value("cached_rows", 32);
-    p.recipe.normalized.value = k.value("normalized", false);
-    p.recipe.dense_width.value = k.value("dense_width", 0);
-    p.batch.anchor_length.value = k.value("anchor_length", 0);
-    p.precision.autocast.value = static_cast<Autocast>(word("autocast", "none", autocast_names));
-    p.precision.outputs_to_fp32.value = k.value("outputs_to_fp32", false);
-    p.evaluation.evaluates.value = k.value("evaluates", false);
-    p.evaluation.rows.value = k.value("evaluation_rows", 0);
-    p.optimizer.clip_gradients.value = true;
-    p.optimizer.name.value = k.value("optimizer", std::string("adamw_fused"));
-    p.framework = "transformers 5.23.0";
-  }
   return p;
 }
 

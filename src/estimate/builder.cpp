@@ -180,9 +180,8 @@ bool Builder::unfrozen(const std::string& name) {
   return any;
 }
 
-// peft/tuners/tuners_utils.py: check_target_module_exists, by the first number in a name, unless a target is the whole of
-// it. Layers of which some carry
-// adapters and others none are not folded.
+// peft/tuners/tuners_utils.py: check_target_module_exists, by the first number in a name, unless a target is the whole
+// of it. Layers of which some carry adapters and others none are not folded.
 bool Builder::in_lora_layer(const std::string& full) const {
   if (facts.lora_layers.empty()) return true;
   const std::size_t end = full.find(".*.");

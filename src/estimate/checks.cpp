@@ -424,7 +424,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
                                 plan.recipe.loss.origin));
   }
   check_head(plan, architecture, errors);
-  check_embeddings(plan, architecture, errors);
+  check_embeddings(plan, errors);
   check_body(plan, architecture, errors);
   check_flash(plan, architecture, errors);
   check_noise(plan, architecture, errors);

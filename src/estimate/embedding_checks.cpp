@@ -32,7 +32,7 @@ void check_columns(const TrainingPlan& plan, Diagnostics& errors) {
 
 }  // namespace
 
-void check_embeddings(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+void check_embeddings(const TrainingPlan& plan, Diagnostics& errors) {
   const RecipeFacts& recipe = plan.recipe;
   if (recipe.kind.value != RecipeKind::sentence_embedding) return;
   const auto cannot = [&](bool is, const std::string& what, const Origin& origin) {
@@ -56,9 +56,6 @@ void check_embeddings(const TrainingPlan& plan, const Architecture& architecture
   cannot(recipe.trained_layers.value != 0, "freeze tuning", recipe.trained_layers.origin);
   cannot(plan.model.vocabulary.value > 0, "an enlarged vocabulary", plan.model.vocabulary.origin);
   cannot(plan.mesh.sharding.value != Sharding::none, "more than one GPU", plan.mesh.sharding.origin);
-  cannot(recipe.dense_width.value > 0 && loaded_dtype(plan, architecture) != DType::fp32 &&
-             plan.precision.autocast.value == Autocast::none,
-         "a Dense layer in fp32 behind a model in 16 bits, which stops the run,", recipe.dense_width.origin);
 }
 
 }  // namespace oomplan::estimator

@@ -5,6 +5,6 @@
 
 namespace oomplan::estimator {
 
-void check_embeddings(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors);
+void check_embeddings(const TrainingPlan& plan, Diagnostics& errors);
 
 }  // namespace oomplan::estimator

@@ -55,11 +55,11 @@ struct Facts {
   std::int64_t length = 1;
   Images images{};
   Rows rows = Rows::tokens;
-  Task task = Task::causal_lm;  ///< What it is trained to do: its architecture's task, or that of another head.
-  std::int64_t labels = 2;      ///< Of a classifier.
-  std::int64_t choices = 1;     ///< Rows of `batch` that are one of the plan's: the texts of multiple choice.
+  Task task = Task::causal_lm;   ///< What it is trained to do: its architecture's task, or that of another head.
+  std::int64_t labels = 2;       ///< Of a classifier.
+  std::int64_t choices = 1;      ///< Rows of `batch` that are one of the plan's: the texts of multiple choice.
   std::int64_t dense_width = 0;  ///< As RecipeFacts has it.
-  std::int64_t vocabulary = 0;  ///< As ModelFacts has it.
+  std::int64_t vocabulary = 0;   ///< As ModelFacts has it.
   bool mean_resizing = false;
   std::int64_t target_length = 1;  ///< Of an encoder-decoder's labels.
   bool source_padded = false;      ///< Where a decoder plays: its encoder's rows are padded.

@@ -64,7 +64,8 @@ void make_head(const OpSpec& spec, Builder& builder, Model& model) {
   const OpSpec* other = head_for(builder.architecture, task);
   const OpSpec& own = other != nullptr ? *other : spec;
   const bool scores = builder.facts.scores_rows || (&own == &spec && task == Task::sequence_classification);
-  const bool embeds = &own == &spec && task == Task::sentence_embedding;  // Of a causal model, which says nothing of it.
+  const bool embeds =
+      &own == &spec && task == Task::sentence_embedding;  // Of a causal model, which says nothing of it.
   const std::string name = embeds ? "sentence_head" : scores ? "score_head" : own.op;
   const HeadType* head = find_head(name);
   if (head == nullptr) return add_unknown(builder, "head", name, {});

@@ -27,8 +27,8 @@ SentenceBatch sentence_batch(Stage& stage, const Facts& facts);
 /// Of a pass of `rows` texts of `length` tokens; the batch holds it.
 const Facts& pass_of(SentenceBatch& batch, const Facts& facts, std::int64_t rows, std::int64_t length);
 
-/// model(features)["sentence_embedding"]: what the model puts into them stays there, and accelerate copies it in fp32 on
-/// its way out.
+/// model(features)["sentence_embedding"]: what the model puts into them stays there, and accelerate copies it in fp32
+/// on its way out.
 Tensor embedding_of(Stage& stage, const Facts& pass, Stream& features);
 
 }  // namespace oomplan::estimator

@@ -152,8 +152,7 @@ inline constexpr std::array run_rows{
          is_preference}),
     fact<&Plan::recipe, &RecipeFacts::columns, as::positive>(
         "columns", {"of `sentence_embedding`: the columns of text in a row (an anchor, a positive and a negative: 3)",
-                    of_sizes(3, 4),
-                    embeds}),
+                    of_sizes(3, 4), embeds}),
     fact<&Plan::batch, &BatchFacts::anchor_length, as::count>(
         "anchor_length", {"of `sentence_embedding`: tokens of the first column's longest text, where that is shorter "
                           "than `sequence_length`, which the others have; 0: it is as long",
@@ -252,11 +251,11 @@ inline constexpr std::array run_rows{
          {},
          [](const Plan& plan) { return !plan.adapter.layers.value.empty(); }}),
     fact<&Plan::adapter, &AdapterFacts::layers_pattern, as::names>(
-        "lora_layers_pattern",
-        {"the names of the lists of layers that those numbers are of (`layers`, `h`), as peft's `layers_pattern`; none: "
-         "of any",
-         {},
-         [](const Plan& plan) { return !plan.adapter.layers_pattern.value.empty(); }}),
+        "lora_layers_pattern", {"the names of the lists of layers that those numbers are of (`layers`, `h`), as peft's "
+                                "`layers_pattern`; none: "
+                                "of any",
+                                {},
+                                [](const Plan& plan) { return !plan.adapter.layers_pattern.value.empty(); }}),
     fact<&Plan::adapter, &AdapterFacts::target_parameters, as::names>(
         "lora_target_parameters",
         {"parameters that carry LoRA by themselves (`experts.down_proj`), as peft's `target_parameters`",

@@ -45,7 +45,7 @@ enum class Task : std::uint8_t {
   multiple_choice,     ///< Which of the texts of a row.
   sentence_embedding   ///< One vector for each text of a row (sentence-transformers).
 };
-inline constexpr std::array<std::string_view, 12> task_names{"causal_lm",
+inline constexpr std::array<std::string_view, 13> task_names{"causal_lm",
                                                              "masked_lm",
                                                              "sequence_to_sequence",
                                                              "classification",

@@ -120,9 +120,9 @@ inline constexpr std::array<std::string_view, 6> head_names{"language_model",   
 /// logits.
 /// summed_logits: torchtitan's, the sum of all rows' cross entropies, whose labels come as they are.
 /// held_logits: the same in its validation, which holds a batch's logits until the next ones are made.
-/// multiple_negatives, cached_multiple_negatives, cosine_similarity, cosent, triplet, contrastive, online_contrastive: sentence-transformers'
-/// losses of those names, of the embeddings of a row's columns.
-/// weighted_logprob: LLaMA-Factory's second trainer's, beside the loss that the model makes of the labels by itself.
+/// multiple_negatives, cached_multiple_negatives, cosine_similarity, cosent, triplet, contrastive, online_contrastive:
+/// sentence-transformers' losses of those names, of the embeddings of a row's columns. weighted_logprob:
+/// LLaMA-Factory's second trainer's, beside the loss that the model makes of the labels by itself.
 enum class Loss : std::uint8_t {
   full_logits,
   chunked_logprob,
@@ -151,14 +151,32 @@ enum class Loss : std::uint8_t {
   contrastive,
   online_contrastive
 };
-inline constexpr std::array<std::string_view, 26> loss_names{
-    "full_logits",       "chunked_logprob",      "liger_fused_linear", "liger_0_8_0_fused_linear",
-    "cut_cross_entropy", "dynamic_fine_tuning",  "entropy_aware",      "masked_entropy_aware",
-    "chunked_output",    "linear_cross_entropy", "chunked_head",       "chunked_rows",
-    "sliced_logits",     "unsloth_fused",        "summed_logits",      "held_logits",
-    "weighted_logprob",  "chunked_nll",          "raised_chunked_nll", "multiple_negatives",
-    "cached_multiple_negatives", "cosine_similarity", "cosent",               "triplet",            "contrastive",
-    "online_contrastive"};
+inline constexpr std::array<std::string_view, 26> loss_names{"full_logits",
+                                                             "chunked_logprob",
+                                                             "liger_fused_linear",
+                                                             "liger_0_8_0_fused_linear",
+                                                             "cut_cross_entropy",
+                                                             "dynamic_fine_tuning",
+                                                             "entropy_aware",
+                                                             "masked_entropy_aware",
+                                                             "chunked_output",
+                                                             "linear_cross_entropy",
+                                                             "chunked_head",
+                                                             "chunked_rows",
+                                                             "sliced_logits",
+                                                             "unsloth_fused",
+                                                             "summed_logits",
+                                                             "held_logits",
+                                                             "weighted_logprob",
+                                                             "chunked_nll",
+                                                             "raised_chunked_nll",
+                                                             "multiple_negatives",
+                                                             "cached_multiple_negatives",
+                                                             "cosine_similarity",
+                                                             "cosent",
+                                                             "triplet",
+                                                             "contrastive",
+                                                             "online_contrastive"};
 
 /// Whether it is a loss of sentence-transformers', made of a row's sentence embeddings.
 constexpr bool of_embeddings(Loss loss) { return loss >= Loss::multiple_negatives; }
@@ -174,8 +192,8 @@ constexpr bool of_labelled_tokens(Loss loss) {
 
 /// What a run does: the files of src/estimate/recipes. reference_free: TRL's ORPO and CPO. reward: a model of rewards.
 /// distillation: TRL's GKD. reward_values: LLaMA-Factory's, whose values come beside the logits.
-/// raised_pairs: torchtune's DPO, whose models return logits in fp32. sentence_embedding: sentence-transformers' trainer,
-/// whose rows have a text in each column.
+/// raised_pairs: torchtune's DPO, whose models return logits in fp32. sentence_embedding: sentence-transformers'
+/// trainer, whose rows have a text in each column.
 enum class RecipeKind : std::uint8_t {
   supervised,
   dpo,
@@ -191,8 +209,9 @@ enum class RecipeKind : std::uint8_t {
   sentence_embedding
 };
 inline constexpr std::array<std::string_view, 12> recipe_names{
-    "supervised",    "dpo",             "reference_free", "reward",        "kto",          "grpo",
-    "paired_logits", "unpaired_logits", "distillation",   "reward_values", "raised_pairs", "sentence_embedding"};
+    "supervised",   "dpo",           "reference_free", "reward",
+    "kto",          "grpo",          "paired_logits",  "unpaired_logits",
+    "distillation", "reward_values", "raised_pairs",   "sentence_embedding"};
 constexpr std::string_view name_of(RecipeKind kind) { return recipe_names[static_cast<std::size_t>(kind)]; }
 
 /// What a policy is held against. adapter_off: itself without its adapter. model: another of the same weights.

@@ -130,7 +130,8 @@ inline constexpr auto loss = choice<Loss, loss_names>(
     "one of full_logits, chunked_logprob, liger_fused_linear, liger_0_8_0_fused_linear, "
     "cut_cross_entropy, dynamic_fine_tuning, entropy_aware, masked_entropy_aware, chunked_output, "
     "linear_cross_entropy, chunked_head, chunked_rows, unsloth_fused, summed_logits, weighted_logprob, "
-    "chunked_nll, raised_chunked_nll, multiple_negatives, cached_multiple_negatives, cosine_similarity, cosent, triplet, contrastive, "
+    "chunked_nll, raised_chunked_nll, multiple_negatives, cached_multiple_negatives, cosine_similarity, cosent, "
+    "triplet, contrastive, "
     "online_contrastive");
 inline constexpr auto head = choice<HeadKind, head_names>(
     "one of language_model, sequence_classifier, token_classifier, image_classifier, "

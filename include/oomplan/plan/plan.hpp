@@ -72,10 +72,10 @@ struct RecipeFacts {
   Setting<bool> router_loss{};      ///< The load-balancing loss of a mixture's routers is added to the trainer's.
   Setting<std::int64_t> columns{};  ///< Of sentence_embedding: texts in a row, each with an embedding of its own.
   Setting<std::int64_t> cached_rows{};  ///< Of cached_multiple_negatives: texts that are embedded at once.
-  Setting<Pooling> pooling{};       ///< Of sentence_embedding.
-  Setting<bool> normalized{};       ///< Of sentence_embedding: embeddings are brought to length 1 by the model.
+  Setting<Pooling> pooling{};           ///< Of sentence_embedding.
+  Setting<bool> normalized{};           ///< Of sentence_embedding: embeddings are brought to length 1 by the model.
   Setting<std::int64_t> dense_width{};  ///< Of sentence_embedding: of a layer after the pooling; 0: there is none.
-  Setting<bool> neftune{};          ///< Noise is added to the embeddings in training (arXiv:2310.05914).
+  Setting<bool> neftune{};              ///< Noise is added to the embeddings in training (arXiv:2310.05914).
   friend bool operator==(const RecipeFacts&, const RecipeFacts&) = default;
 };
 
@@ -101,9 +101,9 @@ struct NewTokens {
 };
 
 struct BatchFacts {
-  Setting<std::int64_t> micro_batch_size{};      ///< Rows in one forward pass on one device.
-  Setting<std::int64_t> sequence_length{};       ///< Tokens in a row after padding: the longest batch of the run.
-  Setting<std::int64_t> target_length{};         ///< Of an encoder-decoder's labels; 0: as many as in a row.
+  Setting<std::int64_t> micro_batch_size{};  ///< Rows in one forward pass on one device.
+  Setting<std::int64_t> sequence_length{};   ///< Tokens in a row after padding: the longest batch of the run.
+  Setting<std::int64_t> target_length{};     ///< Of an encoder-decoder's labels; 0: as many as in a row.
   Setting<std::int64_t> anchor_length{};  ///< Of sentence_embedding: in the first column; 0: as many as in the others.
   Setting<std::vector<std::int64_t>> lengths{};  ///< Of each step's rows, where they vary; at most sequence_length.
   Setting<std::int64_t> gradient_accumulation_steps{};

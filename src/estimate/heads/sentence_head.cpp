@@ -1,6 +1,6 @@
 // What sentence-transformers 6.2 puts behind a base model (sentence_transformer/modules/pooling.py, dense.py,
-// normalize.py): Pooling, and where the plan asks for them Dense and Normalize. AutoModel gives some families a pooler of
-// their own, which is made, read by nobody, and gets no gradient.
+// normalize.py): Pooling, and where the plan asks for them Dense and Normalize. AutoModel gives some families a pooler
+// of their own, which is made, read by nobody, and gets no gradient.
 #include "head.hpp"
 #include "torch/norms.hpp"
 
@@ -83,8 +83,8 @@ class SentenceHead final : public Head {
     if (has_pooler_) pooler_ = Linear(b, a.text("pooler", ""), width, width, true);
     sends_types = a.flag("types_sent", false);
     if (b.facts.dense_width > 0) {
-      dense_ = b.adapter_weight("dense.linear", {b.facts.dense_width, width}, DType::fp32);
-      dense_bias_ = b.adapter_weight("dense.linear.bias", {b.facts.dense_width}, DType::fp32);
+      dense_ = b.adapter_weight("dense.linear", {b.facts.dense_width, width}, b.facts.weights);
+      dense_bias_ = b.adapter_weight("dense.linear.bias", {b.facts.dense_width}, b.facts.weights);
     }
     classifies = true;
   }

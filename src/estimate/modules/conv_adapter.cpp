@@ -44,12 +44,17 @@ ConvAdapter::ConvAdapter(Builder& b, const std::string& name, std::int64_t in, s
   b_ = b.adapter_weight(name + ".lora_B", second, f.adapter);
 }
 
-Tensor ConvAdapter::operator()(Play& play, const Tensor& x, const Tensor& result, const Convolve& convolve) const {
+Tensor ConvAdapter::operator()(Play& play, const Tensor& x, Tensor result, const Convolve& convolve) const {
   if (!a_ || play.facts.adapters_off) return result;
   Torch& t = play.torch;
+  const DType dtype = result->dtype;
   const Tensor input = t.to(x, a_->dtype);
-  const Tensor down = convolve(t.dropout(input, play.facts.lora_dropout), a_, false);
-  return t.to(t.add(result, t.mul_scalar(convolve(down, b_, true))), result->dtype);
+  Tensor update = convolve(t.dropout(input, play.facts.lora_dropout), a_, false);
+  update = convolve(update, b_, true);
+  update = t.mul_scalar(update);
+  result = t.add(result, update);
+  update.reset();
+  return t.to(result, dtype);
 }
 
 }  // namespace oomplan::estimator

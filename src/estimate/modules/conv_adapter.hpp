@@ -1,5 +1,5 @@
-// peft's LoRA around a convolution (peft 0.21.2: tuners/lora/layer.py, _ConvNd): a convolution of the same shape to as many
-// channels as the rank, and one of single places to the channels that come out.
+// peft's LoRA around a convolution (peft 0.21.2: tuners/lora/layer.py, _ConvNd): a convolution of the same shape to as
+// many channels as the rank, and one of single places to the channels that come out.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ class ConvAdapter {
   /// A convolution of x by a weight, as the adapted one is, or of single places.
   using Convolve = std::function<Tensor(const Tensor& x, const Tensor& weight, bool single)>;
   /// The result, and what the adapter adds to it.
-  Tensor operator()(Play& play, const Tensor& x, const Tensor& result, const Convolve& convolve) const;
+  Tensor operator()(Play& play, const Tensor& x, Tensor result, const Convolve& convolve) const;
 
  private:
   Tensor a_{};

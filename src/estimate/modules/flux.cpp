@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "torch/fused_norm.hpp"
+#include "torch/stacking.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -169,7 +170,8 @@ Tensor FluxSingleBlock::operator()(Play& play, const Tensor& x, FluxStreams& s) 
   }
   const Tensor mlp = t.gelu(proj_mlp_(play, normed));
   const Tensor attended = attention_(play, normed, {}, s)[0];
-  hidden = t.cat({attended, mlp}, 2);
+  // Under autocast the kernel takes parts of two dtypes as they are.
+  hidden = attended->dtype == mlp->dtype ? t.cat({attended, mlp}, 2) : cat_all(t, {attended, mlp}, 2);
   gate = t.unsqueeze(gate, 1);
   hidden = t.mul(gate, proj_out_(play, hidden));
   hidden = t.add(residual, hidden);

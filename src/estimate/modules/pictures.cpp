@@ -12,8 +12,8 @@ Conv2d::Conv2d(Builder& b, const std::string& name, const Shape& shape) : shape_
 }
 
 Tensor Conv2d::operator()(Play& play, const Tensor& x) const {
-  const Tensor result = conv2d(play.torch, x, weight_, bias_, shape_.padding, shape_.stride);
-  return adapter_(play, x, result, [&](const Tensor& input, const Tensor& weight, bool single) {
+  Tensor result = conv2d(play.torch, x, weight_, bias_, shape_.padding, shape_.stride);
+  return adapter_(play, x, std::move(result), [&](const Tensor& input, const Tensor& weight, bool single) {
     return conv2d(play.torch, input, weight, {}, single ? 0 : shape_.padding, single ? 1 : shape_.stride);
   });
 }

@@ -54,8 +54,8 @@ Tensor PatchConvolution::operator()(Play& play, const Tensor& pixels, const Dims
   Torch& t = play.torch;
   Restore module(t.recorder.scope.module, std::int32_t{module_});
   const Tensor x = t.to(pixels, weight_->dtype);
-  const Tensor result = convolved(t, x, weight_, bias_, sizes);
-  return adapter_(play, x, result, [&](const Tensor& input, const Tensor& weight, bool) {
+  Tensor result = convolved(t, x, weight_, bias_, sizes);
+  return adapter_(play, x, std::move(result), [&](const Tensor& input, const Tensor& weight, bool) {
     Dims out = sizes;
     out[1] = weight->sizes[0];
     return convolved(t, input, weight, {}, out);

@@ -1,6 +1,6 @@
 // sentence-transformers 6.2's losses of pairs that have a label, by the cosine of their angle
-// (sentence_transformer/losses: cosine_similarity.py, cosent.py, contrastive.py, online_contrastive.py). What is made of
-// that has a number for each pair.
+// (sentence_transformer/losses: cosine_similarity.py, cosent.py, contrastive.py, online_contrastive.py). What is made
+// of that has a number for each pair.
 #include "objective.hpp"
 #include "torch/norms.hpp"
 

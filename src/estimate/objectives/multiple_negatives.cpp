@@ -1,5 +1,5 @@
-// sentence-transformers 6.2's MultipleNegativesRankingLoss (sentence_transformer/losses/multiple_negatives_ranking.py), as
-// it is without further directions and penalties: each anchor's likeness to all other columns' texts.
+// sentence-transformers 6.2's MultipleNegativesRankingLoss (sentence_transformer/losses/multiple_negatives_ranking.py),
+// as it is without further directions and penalties: each anchor's likeness to all other columns' texts.
 #include "objective.hpp"
 #include "torch/logsumexp.hpp"
 #include "torch/norms.hpp"

@@ -5,9 +5,7 @@
 namespace oomplan::estimator::objectives {
 namespace {
 
-Tensor euclidean(Torch& t, const Tensor& a, const Tensor& b) {
-  return t.neg(t.neg(norm_last(t, t.sub(a, b), false)));
-}
+Tensor euclidean(Torch& t, const Tensor& a, const Tensor& b) { return t.neg(t.neg(norm_last(t, t.sub(a, b), false))); }
 
 Tensor lose_triplets(Torch& t, const std::vector<Tensor>& embeddings, const Tensor& /*labels*/) {
   const Tensor to_positive = euclidean(t, embeddings[0], embeddings[1]);

@@ -1,7 +1,7 @@
 // sentence-transformers 6.2's SentenceTransformerTrainer (base/trainer.py): a row has a text in each column. The first
 // column is a forward pass of its own, the others are one, put together where they are several
-// (base/losses/merged_forward.py); the loss is made of their embeddings, outside autocast. A cached loss embeds some texts
-// at a time, once for the loss and once more for the gradients (base/losses/gradcache.py).
+// (base/losses/merged_forward.py); the loss is made of their embeddings, outside autocast. A cached loss embeds some
+// texts at a time, once for the loss and once more for the gradients (base/losses/gradcache.py).
 #include <algorithm>
 #include <vector>
 

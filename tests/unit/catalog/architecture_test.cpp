@@ -52,6 +52,19 @@ TEST(ArchitectureFile, AnItemOfAListIsAKey) {
   EXPECT_EQ(inner(", \"sizes\": [3]"), -1);
 }
 
+TEST(ArchitectureFile, AKeyMayStandInAMappingOfAMapping) {
+  const std::string file = with("inner: {type: integer, default: {product: [4, $width]}}",
+                                "inner: {type: integer, default: 5, aliases: [whole.part.inner]}");
+  const auto inner = [&](const std::string& whole) {
+    const Result<Architecture> out =
+        read(R"({"model_type": "tiny", "width": 64, "heads": 4, "window": 1)" + whole + "}", file);
+    return out ? attribute<std::int64_t>(out->body.front().kinds.front()[1], "inner") : -1;
+  };
+  EXPECT_EQ(inner(R"(, "whole": {"part": {"inner": 7}})"), 7);
+  EXPECT_EQ(inner(R"(, "whole": {"part": 7})"), 5);
+  EXPECT_EQ(inner(R"(, "whole": 7)"), 5);
+}
+
 TEST(ArchitectureFile, ADefaultHasTheTypeOfItsKey) {
   const Result<Architecture> out = read(good, with("default: 0.1", "default: 0"));
   ASSERT_TRUE(out.ok()) << to_text(out.errors()[0]);
