@@ -158,6 +158,7 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.model.labels.value = plan.model.choices.value = plan.model.vocabulary.value = 0;
   plan.batch.target_length.value = 0;
   plan.adapter.layers.value.clear();
+  plan.adapter.layers_pattern.value.clear();
   if (plan.adapter.kind.value != Adapter::none) plan.adapter.kind.value = Adapter::lora;  // What all of them can say.
   plan.adapter.init.value = AdapterInit::plain;
   plan.adapter.feedforward.value.clear();

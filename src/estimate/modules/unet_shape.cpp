@@ -27,7 +27,7 @@ UnetShape unet_shape(const Attributes& a, Builder& /*b*/) {
   for (const char* list : {"widths", "resnets", "layers", "heads", "text"}) {
     const std::vector<std::int64_t> all = numbers_in(a, list);
     const bool fits = all.size() == stages || (all.size() == 1 && std::string_view(list) != "widths");
-    if (fits && std::ranges::min(all) > 0) continue;
+    if (fits && *std::ranges::min_element(all) > 0) continue;
     a.unmodelled("a list of its config with other than a number for each of its blocks");
     return out;
   }

@@ -264,15 +264,17 @@ TEST(Siglip2, AdaptersInItsPoolingHeadAreNotPlayed) {
 }
 
 // peft adapts Conv2d as well.
-TEST(Convolutions, AdaptersOnThemAreNotPlayed) {
+TEST(Convolutions, AdaptersOnThemHaveARankThatTheirGroupsDivide) {
   TrainingPlan p = of_pictures(224, 224);
   p.adapter.kind.value = Adapter::lora;
-  p.adapter.rank.value = 8;
-  for (const auto& [type, target] : {std::pair("resnet", "convolution"), std::pair("convnext", "dwconv")}) {
-    p.adapter.targets.value = {target};
-    EXPECT_THAT(refusal(p, {{"model_type", '"' + std::string(type) + '"'}}), HasSubstr("LoRA on a convolution"))
-        << type;
-  }
+  p.adapter.targets.value = {"convolution"};
+  const auto refusal_of = [&](const std::string& type, std::int64_t rank) {
+    p.adapter.rank.value = rank;
+    return refusal(p, {{"model_type", '"' + type + '"'}});
+  };
+  EXPECT_EQ(refusal_of("resnet", 8), "");
+  p.adapter.targets.value = {"dwconv"};
+  EXPECT_THAT(refusal_of("convnext", 8), HasSubstr("peft refuses LoRA of rank 8 on a convolution of 96 groups"));
 }
 
 TEST(Media, OfRowsThatAreOneThemselvesAreNoMore) {

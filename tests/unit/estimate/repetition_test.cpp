@@ -306,7 +306,8 @@ TEST(Folding, OfSegmentsGivesTheEventsOfAllLayers) {
   model.layers = 22;
   EXPECT_EQ(Repetition::folded(model).units().size(), 10U);
   for (const Named& run : runs()) {
-    if (run.model == example::llama()) expect_same_events(run, model);
+    const bool of_one_stack = run.plan.recipe.kind.value == RecipeKind::sentence_embedding;
+    if (run.model == example::llama() && !of_one_stack) expect_same_events(run, model);
   }
 }
 

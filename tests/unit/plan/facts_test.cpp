@@ -149,6 +149,10 @@ const std::vector<std::string> values{"true",
                                       "elsewhere",
                                       "transformers",
                                       "vllm",
+                                      "mean",
+                                      "cls",
+                                      "max",
+                                      "last_token",
                                       "[temperature, top_p]"};
 
 bool read(const FactRow& row, const std::string& value, TrainingPlan& plan) {
@@ -214,21 +218,23 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
                           "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
               ElementsAre("sequence_length", "micro_batch_size", "tensor_parallel", "pipeline_parallel", "images",
-                          "clips", "gradient_checkpointing", "checkpoint_every", "checkpoint_keeps",
-                          "sequence_parallel", "pipeline_schedule", "pipeline_micro_batches", "activation_offload",
-                          "attention", "dora", "experts_implementation", "model"));
+                          "clips", "columns", "cached_rows", "gradient_checkpointing", "checkpoint_every",
+                          "checkpoint_keeps", "sequence_parallel", "pipeline_schedule", "pipeline_micro_batches",
+                          "activation_offload", "attention", "dora", "experts_implementation", "model"));
   EXPECT_THAT(that_move(Bucket::attention_scores),
-              ElementsAre("attention", "sequence_length", "micro_batch_size", "older_gpu", "model"));
-  EXPECT_THAT(that_move(Bucket::logits_and_loss), ElementsAre("sequence_length", "micro_batch_size", "loss_parallel",
-                                                              "pipeline_outputs", "loss", "model", "teacher"));
+              ElementsAre("attention", "sequence_length", "micro_batch_size", "older_gpu", "columns", "model"));
+  EXPECT_THAT(that_move(Bucket::logits_and_loss),
+              ElementsAre("sequence_length", "micro_batch_size", "loss_parallel", "pipeline_outputs", "columns", "loss",
+                          "model", "teacher"));
   EXPECT_THAT(that_move(Bucket::autocast_copies), ElementsAre("autocast", "weights_dtype", "model"));
-  EXPECT_THAT(that_move(Bucket::temporaries),
-              ElementsAre("sequence_length", "micro_batch_size", "optimizer", "experts_implementation", "model"));
+  EXPECT_THAT(that_move(Bucket::temporaries), ElementsAre("sequence_length", "micro_batch_size", "columns", "optimizer",
+                                                          "experts_implementation", "model"));
   EXPECT_THAT(that_move(Bucket::inputs),
-              ElementsAre("sequence_length", "micro_batch_size", "images", "clips", "model"));
-  EXPECT_THAT(that_move(Bucket::slack), ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "model"));
+              ElementsAre("sequence_length", "micro_batch_size", "images", "clips", "columns", "model"));
+  EXPECT_THAT(that_move(Bucket::slack),
+              ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "columns", "model"));
   EXPECT_THAT(that_move(Bucket::fragmentation),
-              ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "model"));
+              ElementsAre("alloc_conf", "sequence_length", "micro_batch_size", "columns", "model"));
   EXPECT_THAT(that_move(Bucket::paged), ElementsAre("optimizer", "adapter", "model"));
   EXPECT_THAT(that_move(Bucket::gathered),
               ElementsAre("fsdp_reshard", "sharding", "zero_max_live", "fsdp_param_dtype", "zero_max_reuse",
@@ -288,6 +294,12 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
                                            "clips",
                                            "image_token_types",
                                            "max_steps",
+                                           "columns",
+                                           "anchor_length",
+                                           "cached_rows",
+                                           "pooling",
+                                           "normalized",
+                                           "dense_width",
                                            "rollout_batches",
                                            "rollout_iterations",
                                            "generation",
@@ -299,6 +311,7 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
                                            "teacher_dtype",
                                            "divergence",
                                            "lora_layers",
+                                           "lora_layers_pattern",
                                            "lora_init",
                                            "ia3_feedforward",
                                            "oft_block_size",
