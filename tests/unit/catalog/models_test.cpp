@@ -74,8 +74,10 @@ TEST(Models, EveryPresetOfAKnownArchitectureIsAModel) {
     const Node& config = (*preset)->config.root;
     const Node* type = config.find("model_type");
     EXPECT_EQ(found.model_type, (type != nullptr ? type : config.find("_class_name"))->text);
-    EXPECT_GT(found.layers, 0) << id;
-    EXPECT_FALSE(found.body.back().kinds.empty()) << id;
+    if (found.task != Task::denoising) {  // Whose blocks differ in their widths.
+      EXPECT_GT(found.layers, 0) << id;
+      EXPECT_FALSE(found.body.back().kinds.empty()) << id;
+    }
     EXPECT_TRUE(found.parameters == 0 || found.parameters > 5'000'000) << id;
     uncounted += found.parameters == 0;
   }
