@@ -85,6 +85,17 @@ void warn_of_ready_made(TrainingPlan& plan, const Architecture& model) {
        .hint = "a script that holds them on the GPU needs their weights, and what they make, more"});
 }
 
+void warn_of_cache(TrainingPlan& plan) {
+  if (plan.recipe.kind.value != RecipeKind::grpo || plan.recipe.generation.value != Generation::vllm) return;
+  plan.warnings.push_back(
+      {.severity = Severity::warning,
+       .code = "estimate/vllm-cache",
+       .message = "vLLM stops the run where its part of the GPU has no room for its weights and a cache of one row of "
+                  "vllm_max_model_length tokens (all that the model takes, where nothing says it): that is not looked "
+                  "at",
+       .hint = "vllm_max_model_length: the longest prompt and max_completion_length together"});
+}
+
 void estimate_model(Findings& findings, Detail detail) {
   Result<TrainingPlan> plan = with_model_defaults(*findings.plan, *findings.architecture);
   if (!plan) return append(findings.diagnostics, plan.errors());
@@ -94,6 +105,7 @@ void estimate_model(Findings& findings, Detail detail) {
     warn_of_unmatched(*findings.plan, *footprint);
     warn_of_scans(*findings.plan, *footprint);
     warn_of_ready_made(*findings.plan, *findings.architecture);
+    warn_of_cache(*findings.plan);
     findings.footprint = std::move(*footprint);
   } else {
     append(findings.diagnostics, footprint.errors());

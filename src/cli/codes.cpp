@@ -146,6 +146,12 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"estimate/unmodelled", Verdict::undecided,
      "The config asks for something that changes memory and that oomplan does not play yet. A number that "
      "ignores it would be wrong, so none is given. Without that key there is an answer."},
+    {"estimate/vllm-cache", Verdict::answered,
+     "vLLM on the GPU that trains stops at its start where its part of the GPU has no room for its weights and a cache "
+     "of one row of vllm_max_model_length tokens. The weights are looked at, the cache is not."},
+    {"estimate/vllm-stops", Verdict::undecided,
+     "vLLM on the GPU that trains may take a part of it that has no room for its own copy of the weights: it stops at "
+     "its start, before a step is made. A larger part (vllm_gpu_memory_utilization), a larger GPU, or a server."},
     {"ingest/ambiguous-dialect", Verdict::undecided,
      "The keys of the config belong to two formats as well as to one. Name the format with --dialect."},
     {"ingest/ambiguous-trainer", Verdict::undecided,

@@ -269,8 +269,10 @@ void check_weight_sync(const TrainingPlan& plan, const Architecture& architectur
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
   if (generation == Generation::transformers) return;
+  if (generation == Generation::vllm && plan.recipe.vllm_sleeps.value)
+    cannot("vLLM that sleeps between rollouts", plan.recipe.vllm_sleeps.origin);
   if (generation == Generation::elsewhere && quantization != Quantization::none)
-    cannot("sending quantized weights to a vLLM server", plan.quantization.kind.origin);
+    return cannot("sending quantized weights to a vLLM server", plan.quantization.kind.origin);
   if (adapter.kind.value == Adapter::none) return;
   if (adapter.kind.value != Adapter::lora) cannot("merging another adapter than LoRA for vLLM", adapter.kind.origin);
   if (adapter.dora.value) cannot("merging DoRA for vLLM", adapter.dora.origin);
@@ -279,7 +281,8 @@ void check_weight_sync(const TrainingPlan& plan, const Architecture& architectur
   const bool in_4_bits = quantization == Quantization::nf4 || quantization == Quantization::fp4;
   const DType of_adapter = adapter_dtype(adapter.dtype.value, plan.quantization.compute_dtype.value);
   if (in_4_bits && of_adapter != loaded_dtype(plan, architecture))
-    cannot("merging an adapter of another type than that of 4-bit weights for vLLM", adapter.dtype.origin);
+    cannot("merging LoRA into 4-bit weights that were loaded in another type than its own for vLLM",
+           adapter.dtype.origin);
 }
 
 // What of GRPO no run was held against.

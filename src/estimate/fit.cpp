@@ -98,14 +98,14 @@ Bytes share_of_vllm(const Gpu& gpu, const TrainingPlan& plan) {
   return Bytes(static_cast<std::int64_t>(std::ceil(share)));
 }
 
-/// vLLM loads what the checkpoint has in 32 bits in 16; of what is quantized nobody says how large its copy is.
+/// At the least: vLLM loads what the checkpoint has in 32 bits in 16, and what is quantized in 4 bits.
 Bytes weights_of_vllm(const TrainingPlan& plan, const Footprint& footprint) {
   const QuantizationFacts& quantized = plan.quantization;
-  if (quantized.kind.value != Quantization::none || quantized.dequantized.value != Dequantized::none) return {};
   const bool adapted = plan.adapter.kind.value != Adapter::none;
   const std::int64_t own = footprint.parameters - (adapted ? footprint.trainable_parameters : 0);
+  const bool whole = quantized.kind.value == Quantization::none && quantized.dequantized.value == Dequantized::none;
   constexpr std::int64_t in_16_bits = 2;
-  return Bytes(in_16_bits) * own;
+  return whole ? Bytes(in_16_bits) * own : Bytes(own / 2);
 }
 
 /// vllm/v1/core/kv_cache_utils.py: its weights are to leave room for a cache.
@@ -113,15 +113,19 @@ std::optional<Diagnostic> stopped_by_vllm(const TrainingPlan& plan, const Footpr
   if (!has_vllm(plan)) return std::nullopt;
   const Bytes share = share_of_vllm(gpu, plan);
   const Bytes weights = weights_of_vllm(plan, footprint);
-  if (share > weights) return std::nullopt;
+  const bool fits = footprint.peak.tensors() + share + gpu.context <= gpu.total;  // Else that is the answer.
+  if (share > weights || !fits) return std::nullopt;
   Diagnostic d;
-  d.code = "estimate/unmodelled";
-  d.message = fmt::format("vLLM stops the run: of {1} it may take {0}, and its copy of the weights takes {2}",
+  d.code = "estimate/vllm-stops";
+  d.message = fmt::format("vLLM stops the run: of {1} it may take {0}, and its copy of the weights takes {2} at least",
                           to_text(share), gpu.title, to_text(weights));
   d.where = plan.recipe.vllm_share.origin.where;
   constexpr double steps = 100;
   const double part = static_cast<double>(weights.count()) / static_cast<double>(gpu.total.count());
-  d.hint = fmt::format("vllm_gpu_memory_utilization has to be above {:.2f} on it", std::ceil(part * steps) / steps);
+  const std::string_view key = plan.dialect == "oomplan" ? "vllm_share" : "vllm_gpu_memory_utilization";
+  d.hint = part < 1 ? fmt::format("{} has to be above {:.2f} on it, with a cache beside the weights", key,
+                                  std::ceil(part * steps) / steps)
+                    : "no part of this GPU is enough for it";
   return d;
 }
 
@@ -209,14 +213,10 @@ constexpr Bytes most_of_its_trial = Bytes::mib(1291);
 
 RuntimeTerm term_of_vllm(const Gpu& gpu, const TrainingPlan& plan) {
   const Bytes share = share_of_vllm(gpu, plan);
-  const bool sleeps = plan.recipe.vllm_sleeps.value;
-  const Bytes least = sleeps ? Bytes() : share - std::min(share, most_of_its_trial);
   return {std::string(vllm_term), share,
-          sleeps
-              ? "vllm: request_memory, of the whole card; asleep between rollouts it keeps its CUDA graphs at the least"
-              : "vllm: request_memory, of the whole card: its weights, its cache and CUDA graphs, and up to 1.26 GiB "
-                "in which it tried its largest batch and which it may let go of",
-          least};
+          "vllm: request_memory, of the whole card: its weights, its cache and CUDA graphs, and up to 1.26 GiB in "
+          "which it tried its largest batch and which it may let go of",
+          share - std::min(share, most_of_its_trial)};
 }
 
 /// Of what lies beside the pool that the run is replayed on.

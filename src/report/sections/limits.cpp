@@ -47,7 +47,8 @@ std::string limits_section(const Report& report, const ViewOptions& options) {
     out += " Nor are columns of outliers, which LLM.int8() keeps beside its inputs: their number depends on the model.";
   }
   if (report.found.fits.empty()) {
-    const bool vllm = report.found.plan && report.found.plan->recipe.generation.value == Generation::vllm;
+    const RecipeFacts recipe = report.found.plan ? report.found.plan->recipe : RecipeFacts{};
+    const bool vllm = recipe.kind.value == RecipeKind::grpo && recipe.generation.value == Generation::vllm;
     out += " Without --gpu also the CUDA context";
     out += vllm ? ", vLLM's part of the card and cuBLAS's workspaces." : " and cuBLAS's workspaces.";
   }

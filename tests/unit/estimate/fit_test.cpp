@@ -214,15 +214,6 @@ TEST(Range, VllmHasItsShareOfTheWholeCard) {
   EXPECT_FALSE(fit(run, gpu(Bytes::gib(18)), {}, plan, {}, 0).may_fit());
 }
 
-TEST(Range, OfVllmAsleepNothingIsThereForCertain) {
-  TrainingPlan plan = beside_vllm(0.5);
-  plan.recipe.vllm_sleeps.value = true;
-  const Fit out = fit(of({Bytes::gib(10)}), gpu(Bytes::gib(16)), {}, plan, {}, 0);
-  EXPECT_EQ(out.verdict, FitVerdict::does_not_fit);
-  EXPECT_EQ(out.range().lower, Bytes::gib(10) + beside);
-  EXPECT_TRUE(out.may_fit());
-}
-
 // A plan whose completions come from elsewhere may have a share that nobody reads.
 TEST(Range, WithoutVllmItsShareIsNothing) {
   TrainingPlan plan = beside_vllm(0.5);
@@ -240,12 +231,24 @@ TEST(Range, VllmStopsWhereItsWeightsLeaveNoRoomForItsCache) {
   run.parameters = 8'000'000'000;
   const auto said = undecided_on(plan, run, gpu(Bytes::gib(24)));
   ASSERT_TRUE(said.has_value());
+  EXPECT_EQ(said->code, "estimate/vllm-stops");
   EXPECT_NE(said->message.find("it may take 12.00 GiB, and its copy of the weights takes 14.90 GiB"), std::string::npos)
       << said->message;
   EXPECT_NE(said->hint.find("above 0.63"), std::string::npos) << said->hint;
   EXPECT_FALSE(undecided_on(plan, run, gpu(Bytes::gib(40))).has_value());
+  // In 4 bits they take a quarter at the least.
   plan.quantization.kind.value = Quantization::nf4;
   EXPECT_FALSE(undecided_on(plan, run, gpu(Bytes::gib(24))).has_value());
+  plan.recipe.vllm_share.value = 0.1;
+  EXPECT_TRUE(undecided_on(plan, run, gpu(Bytes::gib(24))).has_value());
+  // What does not fit anyway is not undecided; no part of a card is more than the card.
+  run.peak.total = Bytes::gib(24);
+  EXPECT_FALSE(undecided_on(plan, run, gpu(Bytes::gib(24))).has_value());
+  run.peak.total = Bytes::gib(1);
+  run.parameters = 800'000'000'000;
+  const auto never = undecided_on(plan, run, gpu(Bytes::gib(24)));
+  ASSERT_TRUE(never.has_value());
+  EXPECT_EQ(never->hint, "no part of this GPU is enough for it");
 }
 
 TEST(Range, AddsUpWhatIsUnknown) {

@@ -292,6 +292,9 @@ TEST(Hf, GrpoHasVllmOnTheGpuThatTrainsWhereNoServerIsAskedFor) {
   EXPECT_TRUE(plan("vllm_enable_sleep_mode: true\n").recipe.vllm_sleeps.value);
   EXPECT_THAT(features(plan("vllm_tensor_parallel_size: 2\n")), ElementsAre(HasSubstr("vllm_tensor_parallel_size")));
   EXPECT_THAT(features(plan("vllm_tensor_parallel_size: 1\n")), IsEmpty());
+  // What TRL hands on to vLLM may be more tokens, or more completions.
+  EXPECT_THAT(features(plan("generation_kwargs: {max_tokens: 8192}\n")), ElementsAre(HasSubstr("generation_kwargs")));
+  EXPECT_THAT(features(grpo_plan("generation_kwargs: {n: 4}\n")), ElementsAre(HasSubstr("generation_kwargs")));
   const auto error = [](const std::string& keys) { return errors_from(rollouts + "use_vllm: true\n" + keys); };
   EXPECT_THAT(error("vllm_mode: colocated\n"), testing::Contains(HasSubstr("one of colocate, server")));
   for (const std::string value : {"0", "1.5", "half"}) {

@@ -146,13 +146,16 @@ void plan_colocated(const Inputs& inputs, const Stack& stack, const Origin& at, 
   const auto sleeps = given<bool>(inputs, "vllm_enable_sleep_mode");
   recipe.vllm_sleeps = {sleeps.value.value_or(false), sleeps.value ? sleeps.origin : of_config};
   if (const auto ranks = given<std::int64_t>(inputs, "vllm_tensor_parallel_size"); ranks.value.value_or(1) > 1)
-    gap("vLLM over several GPUs, whose communicators are not known,", "vllm_tensor_parallel_size", ranks.origin, draft);
+    gap("vLLM over more than one GPU", "vllm_tensor_parallel_size", ranks.origin, draft);
 }
 
 void note_generation(const Inputs& inputs, const Stack& stack, Draft& draft) {
   const auto vllm = given<bool>(inputs, "use_vllm");
   const auto mode = given<std::string>(inputs, "vllm_mode");
   if (!vllm.value.value_or(false)) return plan_generation(inputs, stack, vllm, draft);
+  const auto more = std::ranges::find(inputs, std::string_view("generation_kwargs"), &Input::key);
+  if (more != inputs.end() && more->value->kind != Node::Kind::null)
+    gap("generation in another way", "generation_kwargs", origin_of(*more), draft);
   if (mode.value.value_or(usual_mode) == "server") return;
   plan_colocated(inputs, stack, at_key(inputs, "vllm_mode", vllm.origin), draft);
 }
@@ -184,9 +187,9 @@ const Range* range_left(const Input& input) {
 
 /// What `given` cannot read: the values that a key may have are none of its own.
 void check_values(const Inputs& inputs, Draft& draft) {
-  constexpr auto numbers = std::to_array<std::string_view>({"generation_batch_size", "max_completion_length",
-                                                            "num_generations", "num_generations_eval", "num_iterations",
-                                                            "steps_per_generation", "vllm_tensor_parallel_size"});
+  constexpr auto numbers = std::to_array<std::string_view>(
+      {"generation_batch_size", "max_completion_length", "num_generations", "num_generations_eval", "num_iterations",
+       "steps_per_generation", "vllm_max_model_length", "vllm_tensor_parallel_size"});
   constexpr auto flags =
       std::to_array<std::string_view>({"cast_lm_head_to_fp32", "disable_dropout", "log_completions", "sync_ref_model",
                                        "use_vllm", "vllm_enable_sleep_mode", "vllm_importance_sampling_correction"});
