@@ -20,9 +20,12 @@ void check_columns(const TrainingPlan& plan, Diagnostics& errors) {
   const std::string_view name = loss_names[static_cast<std::size_t>(loss)];
   const bool stops = wanted == 0 ? columns.value < 2 : columns.value != wanted;
   if (stops) {
-    errors.push_back(unmodelled(fmt::format("the loss {} of {} column{}, which stops the run,", name, columns.value,
-                                            columns.value == 1 ? "" : "s"),
-                                columns.origin));
+    const std::string takes = wanted == 0 ? "two columns or more" : fmt::format("{} columns", wanted);
+    Diagnostic stop =
+        unmodelled(fmt::format("the loss {} takes {}, not {}: sentence-transformers stops", name, takes, columns.value),
+                   columns.origin);
+    stop.hint = "columns says how many a row has";
+    errors.push_back(std::move(stop));
   }
   if (columns.value > 8) errors.push_back(unmodelled("more than eight columns are not modelled", columns.origin));
   const Setting<std::int64_t>& anchor = plan.batch.anchor_length;
@@ -39,6 +42,12 @@ void check_embeddings(const TrainingPlan& plan, Diagnostics& errors) {
     if (is) errors.push_back(unmodelled(what + " in sentence_embedding is not modelled yet", origin));
   };
   check_columns(plan, errors);
+  const bool older =
+      plan.framework.starts_with("sentence-transformers ") && !plan.framework.starts_with("sentence-transformers 6.");
+  if (older) errors.push_back({.code = "estimate/unmodelled", .message = plan.framework + " is not modelled: 6.2 is"});
+  const bool other = !recipe.trainer.value.empty() && recipe.trainer.value != "trainer";
+  cannot(other, "the trainer " + recipe.trainer.value, recipe.trainer.origin);
+  cannot(recipe.reference.value != Reference::none, "a reference", recipe.reference.origin);
   cannot(plan.model.head.value != HeadKind::language_model, "a head for another task", plan.model.head.origin);
   cannot(plan.quantization.kind.value != Quantization::none, "a quantized model", plan.quantization.kind.origin);
   cannot(plan.adapter.kind.value != Adapter::none && plan.adapter.kind.value != Adapter::lora,

@@ -52,6 +52,15 @@ void check_latents(const TrainingPlan& plan, const Architecture& architecture, D
   cannot(plan.recipe.kind.value != RecipeKind::supervised, std::string(name_of(plan.recipe.kind.value)),
          plan.recipe.kind.origin);
   cannot(plan.recipe.label_smoothing.value, "label smoothing", plan.recipe.label_smoothing.origin);
+  cannot(plan.recipe.trained_layers.value != 0, "freeze tuning", plan.recipe.trained_layers.origin);
+  cannot(plan.recipe.neftune.value, "NEFTune", plan.recipe.neftune.origin);
+  cannot(plan.recipe.outputs_kept.value && plan.recipe.outputs_kept.origin.is_said(), "an output that is kept",
+         plan.recipe.outputs_kept.origin);
+  cannot(plan.recipe.loss.value != Loss::full_logits, "another loss than the mean squared error",
+         plan.recipe.loss.origin);
+  cannot(plan.precision.fp32_norms.value, "norms in fp32", plan.precision.fp32_norms.origin);
+  cannot(has_liger_layers(plan.kernels), "Liger's kernels", plan.kernels.liger_rms_norm.origin);
+  cannot(!adapter.target_parameters.value.empty(), "LoRA on parameters", adapter.target_parameters.origin);
   cannot(plan.evaluation.evaluates.value, "evaluation", plan.evaluation.evaluates.origin);
   cannot(plan.checkpointing.offload.value != Offload::none, "activation offloading", plan.checkpointing.offload.origin);
   cannot(plan.mesh.sharding.value == Sharding::ddp, "data parallel training", plan.mesh.sharding.origin);

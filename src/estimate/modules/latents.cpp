@@ -16,7 +16,8 @@ constexpr std::int64_t pixels_of_a_latent = 8;  // AutoencoderKL's of four block
 LatentSize latent_size(Builder& b, std::int64_t usual, std::int64_t step) {
   const Images& i = b.facts.images;
   const bool said = i.height > 0 && i.width > 0;
-  if (!said && usual > 0) return {usual, usual};
+  const bool some = i.height > 0 || i.width > 0;
+  if (!some && usual > 0) return {usual, usual};
   if (!said) {
     refuse_images(b, "the size of its pictures decides what it holds, and is not known",
                   "set image_height and image_width: pixels of the pictures.");

@@ -8,13 +8,21 @@ namespace oomplan::estimator {
 namespace {
 
 constexpr std::size_t most_stages = 8;
-constexpr std::int64_t most_layers = 64;  // Of a stage, and of a transformer.
+constexpr std::int64_t most_layers = 64;   // Of a stage, and of a transformer.
+constexpr std::int64_t most_blocks = 512;  // SDXL has 70 of transformers.
 
 /// Whether each stage's numbers are such as diffusers builds.
 bool is_sound(const UnetShape& shape) {
   return std::ranges::all_of(shape.down, [&](const UnetShape::Stage& s) {
     return s.width % s.heads == 0 && s.width % shape.groups == 0 && s.layers <= most_layers && s.resnets <= most_layers;
   });
+}
+
+std::int64_t blocks_of(const std::vector<UnetShape::Stage>& stages) {
+  std::int64_t out = 0;
+  for (const UnetShape::Stage& s : stages)
+    out = saturating_add(out, saturating_mul(s.resnets, s.attends ? saturating_add(s.layers, 1) : 1));
+  return out;
 }
 
 }  // namespace
@@ -49,6 +57,10 @@ UnetShape unet_shape(const Attributes& a, Builder& /*b*/) {
     add(out.down, down[i], "DownBlock2D", "CrossAttnDownBlock2D", i);
     add(out.up, up[i], "UpBlock2D", "CrossAttnUpBlock2D", stages - 1 - i);
     ++out.up.back().resnets;
+  }
+  if (saturating_add(blocks_of(out.down), blocks_of(out.up)) > most_blocks) {
+    a.unmodelled("so many blocks");
+    return {};
   }
   if (is_sound(out)) return out;
   a.unmodelled("widths that its heads or its norms' groups do not divide");

@@ -82,6 +82,8 @@ class Dit final : public Module {
       : channels_(a.integer("channels")), out_channels_(a.integer("out")), patch_(a.integer("patch")) {
     if (b.facts.attention != Attention::sdpa) a.unmodelled("kinds of attention other than sdpa (AttnProcessor2_0)");
     if (b.facts.checkpointing && b.facts.reentrant) a.unmodelled("reentrant checkpoints, which diffusers has not,");
+    if (out_channels_ != channels_ && out_channels_ != saturating_mul(channels_, 2))
+      a.unmodelled("channels out that are neither those in nor twice as many,");
     const std::int64_t sample = a.integer("sample_size");
     const LatentSize size = latent_size(b, sample);
     if (size.height != sample || size.width != sample) {

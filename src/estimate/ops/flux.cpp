@@ -33,6 +33,10 @@ class Flux final : public Module {
       a.unmodelled("so many blocks");
       return;
     }
+    if (a.integer("out") != channels_) a.unmodelled("other channels out than in (Flux Fill, Depth and Canny),");
+    std::int64_t turned = 0;
+    for (const std::int64_t axis : numbers_in(a, "axes")) turned = saturating_add(turned, axis);
+    if (turned != head_dim_) a.unmodelled("axes_dims_rope whose sum is not attention_head_dim,");
     if (channels_ % 4 != 0) {
       a.unmodelled("channels that no square of latents makes");
       return;

@@ -10,6 +10,8 @@ class UnetEnd final : public Module {
   UnetEnd(const Attributes& a, Builder& b) {
     const std::int64_t width = number_in(a, "widths", 0);
     const std::int64_t kernel = a.integer("kernel", 3);
+    if (a.integer("channels") != a.integer("in")) a.unmodelled("other channels out than in,");
+    if (kernel % 2 == 0) a.unmodelled("an even conv_out_kernel");
     norm_ = GroupNorm(b, "conv_norm_out", a.integer("groups", 32), width);
     const Conv2d::Shape shape{.in = width, .out = a.integer("channels"), .kernel = kernel, .padding = (kernel - 1) / 2};
     convolution_ = Conv2d(b, "conv_out", shape);
