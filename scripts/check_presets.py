@@ -15,7 +15,7 @@ from transformers import (AutoConfig, AutoModelForCausalLM, AutoModelForImageTex
                           AutoModelForSeq2SeqLM, AutoModelForSpeechSeq2Seq)
 
 PRESETS = pathlib.Path(__file__).resolve().parent.parent / "models" / "presets"
-MASKED = {"bert", "roberta", "xlm-roberta", "modernbert", "distilbert", "albert", "deberta-v2", "electra"}
+MASKED = {"bert", "mpnet", "roberta", "xlm-roberta", "modernbert", "distilbert", "albert", "deberta-v2", "electra"}
 SEQUENCES = {"t5", "mt5", "bart", "mbart", "pegasus", "m2m_100"}
 
 
