@@ -286,11 +286,18 @@ std::string why_unknown(const Document& config, const Node& model_type) {
   return "";
 }
 
+std::string known_families(const Node& model_type, const Catalog& catalog) {
+  const std::vector<std::string> known = known_model_types(catalog);
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  const std::optional<std::string> near = nearest(model_type.text, names);
+  return (near ? "did you mean " + *near + "? " : "") + "oomplan models --families lists those that are known";
+}
+
 Diagnostic unknown(const Document& config, const Node& model_type, const Catalog& catalog) {
   const std::string why = why_unknown(config, model_type);
   return error_at(config, model_type, "catalog/unknown-architecture",
                   "model_type " + shown(model_type) + " is not an architecture that is known" + why,
-                  !why.empty() ? "" : "known: " + joined(known_model_types(catalog), " and ") + ".");
+                  !why.empty() ? "" : known_families(model_type, catalog));
 }
 
 /// Of a model of parts that has a file of its own for such a tower: both names ("llava_pixtral").

@@ -150,7 +150,7 @@ TEST(Models, AnIdOfAFamilyThatIsNotPlayedNamesIt) {
             "checkpoint [catalog/unknown-architecture]\n");
   EXPECT_THAT(errors_of(find_model("sesame/csm-1b")),
               StartsWith("error: sesame/csm-1b: model_type \"csm\" is not an architecture that is known "
-                         "[catalog/unknown-architecture]\nhint: known: "));
+                         "[catalog/unknown-architecture]\nhint: "));
 }
 
 TEST(FindModel, ARunPutsValuesIntoTheConfig) {
