@@ -86,7 +86,7 @@ void warn_of_ready_made(TrainingPlan& plan, const Architecture& model) {
 }
 
 void warn_of_cache(TrainingPlan& plan) {
-  if (plan.recipe.kind.value != RecipeKind::grpo || plan.recipe.generation.value != Generation::vllm) return;
+  if (!has_vllm(plan.recipe)) return;
   plan.warnings.push_back(
       {.severity = Severity::warning,
        .code = "estimate/vllm-cache",

@@ -87,10 +87,6 @@ bool has_other_parts(const TrainingPlan& plan, const Footprint& footprint, const
   return half < Bytes(part.value) && (logits > half || logits >= Bytes(part.value / fewest_parts));
 }
 
-bool has_vllm(const TrainingPlan& plan) {
-  return plan.recipe.kind.value == RecipeKind::grpo && plan.recipe.generation.value == Generation::vllm;
-}
-
 /// vllm/v1/worker/utils.py: request_memory, of the whole card whatever else is on it; from 0.22 on its CUDA graphs are
 /// in it. Its cache of keys and values takes what its weights and the batch that it tries leave.
 Bytes share_of_vllm(const Gpu& gpu, const TrainingPlan& plan) {
@@ -110,7 +106,7 @@ Bytes weights_of_vllm(const TrainingPlan& plan, const Footprint& footprint) {
 
 /// vllm/v1/core/kv_cache_utils.py: its weights are to leave room for a cache.
 std::optional<Diagnostic> stopped_by_vllm(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
-  if (!has_vllm(plan)) return std::nullopt;
+  if (!has_vllm(plan.recipe)) return std::nullopt;
   const Bytes share = share_of_vllm(gpu, plan);
   const Bytes weights = weights_of_vllm(plan, footprint);
   const bool fits = footprint.peak.tensors() + share + gpu.context <= gpu.total;  // Else that is the answer.
@@ -249,7 +245,7 @@ std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu, const TrainingPlan& plan)
       {"CUDA context", gpu.context, gpu.context_source},
       {"cuBLAS workspaces", gpu.cublas_workspace * cublas_handles,
        "torch: CublasHandlePool, one a thread that multiplies matrices (forward and backward); in PyTorch's pool"}};
-  if (has_vllm(plan)) terms.push_back(term_of_vllm(gpu, plan));
+  if (has_vllm(plan.recipe)) terms.push_back(term_of_vllm(gpu, plan));
   const int communicators = communicators_of(plan.mesh) + (sends_weights(plan) ? 1 : 0);
   if (communicators == 0) return terms;
   terms.push_back(
@@ -293,7 +289,7 @@ Fit fit(const Reservation& reservation, const Gpu& gpu, Bytes paged, const Train
         const std::vector<Contribution>& unknown, double headroom) {
   Fit out = estimator::held_on(reservation, gpu, limit_of(gpu, headroom), paged, plan);
   out.unknown.insert(out.unknown.begin(), unknown.begin(), unknown.end());
-  if (out.ends() && !has_vllm(plan))
+  if (out.ends() && !has_vllm(plan.recipe))
     out.torch = reservation.peaks_in(gpu.total - (sum(out.runtime) - reservation.workspaces()));
   return out;
 }

@@ -24,7 +24,8 @@ class AdaptedLayer {
       const Tensor update = updated(t);
       return;
     }
-    const Tensor whole = dequantized(t, sizes_, blocks(), facts.double_quantized, facts.weights);
+    const Tensor whole =
+        dequantized(t, sizes_, four_bit_blocks(sizes_.product()), facts.double_quantized, facts.weights);
     const Tensor update = updated(t);
     const Tensor sum = t.empty(sizes_, dtype_, "aten::add");
     const Tensor back = t.empty(sizes_, dtype_, "aten::_to_copy");
@@ -36,13 +37,6 @@ class AdaptedLayer {
   }
 
  private:
-  static constexpr std::int64_t block = 64;  // bitsandbytes functional.quantize_4bit's blocksize.
-  static constexpr std::int64_t nested_block = 256;
-  static constexpr std::int64_t codes = 16;
-
-  std::int64_t elements() const { return saturating_mul(sizes_[0], sizes_[1]); }
-  std::int64_t blocks() const { return divided_up(elements(), block); }
-
   /// get_delta_weight
   Tensor updated(Torch& t) const {
     const Tensor product = t.empty(sizes_, dtype_, "aten::mm");
@@ -55,18 +49,7 @@ class AdaptedLayer {
     const auto keep = [&](const Dims& sizes, DType dtype) {
       out.push_back(t.empty(sizes, dtype, "bitsandbytes::quantize_4bit"));
     };
-    const Tensor scales = nested ? t.empty({blocks()}, DType::fp32, "bitsandbytes::quantize_4bit") : Tensor();
-    keep({divided_up(elements(), 2)}, DType::uint8);
-    keep({codes}, DType::fp32);
-    if (!nested) {
-      keep({blocks()}, DType::fp32);
-      return out;
-    }
-    keep({}, DType::fp32);
-    const Tensor centred = t.empty({blocks()}, DType::fp32, "aten::sub");
-    keep({blocks()}, DType::uint8);
-    keep({divided_up(blocks(), nested_block)}, DType::fp32);
-    keep({nested_block}, DType::fp32);
+    quantize_four_bits(t, sizes_.product(), nested, keep, [&](std::int64_t bytes) { keep({bytes}, DType::uint8); });
     return out;
   }
 

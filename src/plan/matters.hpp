@@ -35,9 +35,7 @@ inline bool has_rollouts(const Plan& plan) { return plan.recipe.kind.value == Re
 inline bool generates(const Plan& plan) {
   return has_rollouts(plan) && plan.recipe.generation.value == Generation::transformers;
 }
-inline bool has_vllm(const Plan& plan) {
-  return has_rollouts(plan) && plan.recipe.generation.value == Generation::vllm;
-}
+inline bool has_vllm(const Plan& plan) { return oomplan::has_vllm(plan.recipe); }
 inline bool distils(const Plan& plan) { return plan.recipe.kind.value == RecipeKind::distillation; }
 inline bool has_reference_scores(const Plan& plan) { return has_scores(plan) || has_rollouts(plan); }
 /// TRL's own losses leave out what has no label.

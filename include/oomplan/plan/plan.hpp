@@ -79,6 +79,11 @@ struct RecipeFacts {
   friend bool operator==(const RecipeFacts&, const RecipeFacts&) = default;
 };
 
+/// Whether vLLM writes the completions on the GPU that trains.
+inline bool has_vllm(const RecipeFacts& recipe) {
+  return recipe.kind.value == RecipeKind::grpo && recipe.generation.value == Generation::vllm;
+}
+
 struct ModelFacts {
   Setting<std::string> name{};     ///< A hub id, a directory, or a config.json.
   Setting<std::string> teacher{};  ///< The same of the model that a student learns from; empty: none.

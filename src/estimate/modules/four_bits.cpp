@@ -8,22 +8,30 @@ constexpr std::int64_t nested_block = 256;  // Of the absmax, when it is quantis
 
 }  // namespace
 
-std::int64_t store_four_bits(Builder& builder, std::int64_t elements) {
-  Torch& t = builder.torch;
-  const std::int64_t blocks = divided_up(elements, block);
-  const auto keep = [&](const Dims& sizes, DType dtype) { builder.quantized_storage(sizes, dtype); };
-  const bool nested = builder.facts.double_quantized;
+std::int64_t four_bit_blocks(std::int64_t elements) { return divided_up(elements, block); }
+
+void quantize_four_bits(Torch& t, std::int64_t elements, bool nested,
+                        const std::function<void(const Dims& sizes, DType dtype)>& keep,
+                        const std::function<void(std::int64_t bytes)>& pack) {
+  const std::int64_t blocks = four_bit_blocks(elements);
   const Tensor absmax = nested ? t.empty({blocks}, DType::fp32, "bitsandbytes::quantize_4bit") : Tensor();
   if (!nested) keep({blocks}, DType::fp32);
-  builder.packed_weight(divided_up(elements, 2));
+  pack(divided_up(elements, 2));
   keep({16}, DType::fp32);
-  if (!nested) return blocks;
+  if (!nested) return;
   keep({}, DType::fp32);  // Their mean.
   const Tensor centred = t.empty({blocks}, DType::fp32, "aten::sub");
   keep({blocks}, DType::uint8);
   keep({divided_up(blocks, nested_block)}, DType::fp32);
   keep({256}, DType::fp32);
-  return blocks;
+}
+
+std::int64_t store_four_bits(Builder& builder, std::int64_t elements) {
+  quantize_four_bits(
+      builder.torch, elements, builder.facts.double_quantized,
+      [&](const Dims& sizes, DType dtype) { builder.quantized_storage(sizes, dtype); },
+      [&](std::int64_t bytes) { builder.packed_weight(bytes); });
+  return four_bit_blocks(elements);
 }
 
 Tensor dequantized(Torch& t, const Dims& sizes, std::int64_t blocks, bool nested, DType compute) {

@@ -13,7 +13,7 @@ constexpr std::int64_t pixels_of_a_latent = 8;  // AutoencoderKL's of four block
 
 }  // namespace
 
-LatentSize latent_size(Builder& b, std::int64_t usual, std::int64_t step) {
+PictureSize latent_size(Builder& b, std::int64_t usual, std::int64_t step) {
   const Images& i = b.facts.images;
   const bool said = i.height > 0 && i.width > 0;
   const bool some = i.height > 0 || i.width > 0;

@@ -5,18 +5,14 @@
 #include <string_view>
 #include <vector>
 
+#include "modules/pictures.hpp"
 #include "play.hpp"
 
 namespace oomplan::estimator {
 
-struct LatentSize {
-  std::int64_t height = 1;
-  std::int64_t width = 1;
-};
-
 /// Of the plan's pictures, or `usual` where it has no size of them; 0: then it must have one. What is no multiple of 8
 /// pixels, or of 8 · `step`, is a problem of the builder's.
-LatentSize latent_size(Builder& b, std::int64_t usual, std::int64_t step = 1);
+PictureSize latent_size(Builder& b, std::int64_t usual, std::int64_t step = 1);
 
 /// In what training scripts hold latents and embeddings (weight_dtype): the dtype that the model computes in.
 DType latent_dtype(const Facts& facts);

@@ -85,7 +85,7 @@ class Dit final : public Module {
     if (out_channels_ != channels_ && out_channels_ != saturating_mul(channels_, 2))
       a.unmodelled("channels out that are neither those in nor twice as many,");
     const std::int64_t sample = a.integer("sample_size");
-    const LatentSize size = latent_size(b, sample);
+    const PictureSize size = latent_size(b, sample);
     if (size.height != sample || size.width != sample) {
       a.unmodelled("pictures of another size than its sample_size");
       return;

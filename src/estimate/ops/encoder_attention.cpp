@@ -1,8 +1,9 @@
 // BertAttention: self-attention over every position, then its output projection, dropout and post-norm; under other
-// names DistilBERT's.
+// names DistilBERT's, and ESM's, whose norm comes first and whose queries and keys are turned.
 #include "modules/attention_core.hpp"
 #include "modules/layer_norm.hpp"
 #include "modules/linear.hpp"
+#include "modules/rotary.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -13,7 +14,10 @@ class EncoderAttention final : public Module {
       : head_dim_(a.quotient("width", "heads")),
         dropout_(a.number("dropout", 0.0)),
         hidden_dropout_(a.number("hidden_dropout", 0.0)),
+        norm_first_(a.flag("norm_first", false)),
+        turns_(a.flag("turns", false)),
         module_(b.module_id(a.module())) {
+    if (turns_ && head_dim_ % 2 != 0) a.unmodelled("heads of an odd width");
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
     query_ = Linear(b, m + a.text("query", "self.query"), width, width, true);
@@ -25,7 +29,8 @@ class EncoderAttention final : public Module {
 
   void forward(Play& play, Stream& s) const override {
     Restore module(play.torch.recorder.scope.module, std::int32_t{module_});
-    s.hidden = output(play, self_attention(play, s, s.hidden), s.hidden);
+    const Tensor normed = norm_first_ ? norm_(play, s.hidden) : s.hidden;
+    s.hidden = output(play, self_attention(play, s, normed), s.hidden);
   }
 
  private:
@@ -36,9 +41,13 @@ class EncoderAttention final : public Module {
 
   Tensor self_attention(Play& play, Stream& s, const Tensor& x) const {
     Torch& t = play.torch;
-    const Tensor q = heads(play, query_, x);
-    const Tensor k = heads(play, key_, x);
+    Tensor q = heads(play, query_, x);
+    Tensor k = heads(play, key_, x);
     const Tensor v = heads(play, value_, x);
+    if (turns_) {
+      q = t.mul_scalar(q);
+      rotate(t, Rotary::raised_halves, q, k, s.arguments.cos[0], s.arguments.sin[0]);
+    }
     const Tensor out =
         attend(play, s, q, k, v, {.dropout = t.drops ? dropout_ : 0.0, .causal = false, .softmax = Softmax::as_is});
     return t.reshape(out, {x->sizes[0], x->sizes[1], -1});
@@ -48,12 +57,15 @@ class EncoderAttention final : public Module {
     Torch& t = play.torch;
     Tensor hidden = dense_(play, attended);
     hidden = t.dropout(hidden, hidden_dropout_);
-    return norm_(play, t.add(hidden, input));
+    const Tensor sum = t.add(hidden, input);
+    return norm_first_ ? sum : norm_(play, sum);
   }
 
   std::int64_t head_dim_;
   double dropout_;
   double hidden_dropout_;
+  bool norm_first_;
+  bool turns_;
   std::int32_t module_;
   Linear query_{}, key_{}, value_{}, dense_{};
   LayerNorm norm_{};

@@ -116,7 +116,7 @@ class Flux final : public Module {
   std::int64_t pooled_;
   std::int64_t head_dim_;
   bool guided_;
-  LatentSize size_;
+  PictureSize size_;
   TimestepEmbedding time_{}, guidance_{}, pooled_text_{};
   Linear of_text_{}, of_latents_{};
   std::vector<FluxBlock> blocks_{};

@@ -65,7 +65,7 @@ class UnetStem final : public Module {
   std::int64_t width_;
   std::int64_t text_;
   bool flips_;
-  LatentSize size_;
+  PictureSize size_;
   std::int64_t added_width_ = 0;
   std::int64_t pooled_ = 0;  ///< Width of the text's embedding as a whole; 0: nothing is added.
   Conv2d convolution_{};

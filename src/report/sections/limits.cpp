@@ -47,8 +47,7 @@ std::string limits_section(const Report& report, const ViewOptions& options) {
     out += " Nor are columns of outliers, which LLM.int8() keeps beside its inputs: their number depends on the model.";
   }
   if (report.found.fits.empty()) {
-    const RecipeFacts recipe = report.found.plan ? report.found.plan->recipe : RecipeFacts{};
-    const bool vllm = recipe.kind.value == RecipeKind::grpo && recipe.generation.value == Generation::vllm;
+    const bool vllm = report.found.plan && has_vllm(report.found.plan->recipe);
     out += " Without --gpu also the CUDA context";
     out += vllm ? ", vLLM's part of the card and cuBLAS's workspaces." : " and cuBLAS's workspaces.";
   }
