@@ -257,7 +257,8 @@ void check_generation(const TrainingPlan& plan, const Architecture& architecture
     cannot("generation by an adapter of a model in fp32, which FlashAttention 2 does not take,",
            plan.kernels.attention.origin);
   }
-  if (!holds_whole(plan.mesh)) cannot("generation by a model that is spread over GPUs", plan.mesh.sharding.origin);
+  const bool measured = holds_whole(plan.mesh) || is_zero(plan.mesh.sharding.value);
+  if (!measured) cannot("generation by a model that is spread over GPUs", plan.mesh.sharding.origin);
 }
 
 // What of weights that go to vLLM no run was held against.

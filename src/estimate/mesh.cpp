@@ -411,10 +411,10 @@ void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (packed) cannot("4-bit storage of a floating type", q.storage.origin);
   if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
   const Setting<RecipeKind>& kind = plan.recipe.kind;
-  constexpr std::array<RecipeKind, 5> measured{RecipeKind::supervised, RecipeKind::dpo, RecipeKind::kto,
-                                               RecipeKind::reward, RecipeKind::reference_free};
+  constexpr std::array<RecipeKind, 6> measured{RecipeKind::supervised, RecipeKind::dpo, RecipeKind::grpo,
+                                               RecipeKind::kto, RecipeKind::reward, RecipeKind::reference_free};
   const bool whole = mesh.sharding.value != Sharding::zero3;
-  const auto of_stage = std::span(measured).first(whole ? measured.size() : 2);
+  const auto of_stage = std::span(measured).first(whole ? measured.size() : 3);
   if (std::ranges::count(of_stage, kind.value) == 0) cannot(std::string(name_of(kind.value)), kind.origin);
   if (architecture.task != Task::causal_lm) cannot(architecture.model_type, mesh.sharding.origin);
 }

@@ -34,6 +34,7 @@ std::unique_ptr<Policy> reference_policy(const TrainingPlan& plan, std::int64_t 
   // torchtune shards a reference as it does its policy (recipes/full_dpo_distributed.py: _setup_reference_model).
   if (plan.recipe.kind.value == RecipeKind::raised_pairs) return policy_of_shard(plan, shard);
   if (plan.mesh.sharding.value == Sharding::fsdp1) return fsdp1(plan.mesh, false);
+  if (plan.mesh.sharding.value == Sharding::zero3) return zero3(plan, false);
   return plan.mesh.sharding.value == Sharding::fsdp2 ? fsdp2_as_one(plan.mesh, shard) : single();
 }
 
@@ -51,7 +52,7 @@ std::unique_ptr<Policy> policy_of_shard(const TrainingPlan& plan, std::int64_t s
     case Sharding::zero2:
       return zero12(plan, shard);
     case Sharding::zero3:
-      return zero3(plan);
+      return zero3(plan, true);
   }
   return single();
 }

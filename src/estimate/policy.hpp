@@ -53,6 +53,8 @@ class Policy {
   virtual Tensor leave_leaf(Torch&, std::initializer_list<const Tensor*> /*weights*/, const Tensor& output) {
     return output;
   }
+  /// A module without weights is called that stands beside others, not around them: an activation.
+  virtual void enter_bare(Torch&) {}
   /// A weight that is read outside its module's forward function (TRL's fused head).
   virtual Tensor read_weight(Torch&, const Tensor& whole) { return whole; }
   /// One of LoRA's matrices is asked for outside its module's forward function, and stays whole (Axolotl's kernels).
@@ -63,7 +65,11 @@ class Policy {
   virtual void finish(Torch&) {}
   /// The end of a pipeline's micro-batches, whose gradients are reduced together.
   virtual void reduce(Torch&) {}
-  /// A pipeline has all that ops are given made whole, or given back.
+  /// A whole copy of a parameter that this rank has a part of, for what reads it outside of the model (TRL, for vLLM);
+  /// nothing where it has all of it.
+  virtual Tensor gathered(Torch&, const Parameter&) { return {}; }
+  /// A pipeline has all that ops are given made whole, or given back; and so has TRL for what goes around the hooks of
+  /// modules meanwhile.
   virtual void unshard_all(Torch&) {}
   virtual void reshard_all(Torch&) {}
   /// The optimizer's step, behind what clips gradients; the parameters have theirs.

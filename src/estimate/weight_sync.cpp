@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -95,31 +96,44 @@ std::vector<AdaptedLayer> adapted_layers(const Parameters& parameters, const Fac
   return out;
 }
 
-/// Bytes of the weights in pieces of which each ends with the tensor that makes it more than a GiB.
-std::vector<std::int64_t> pieces_of(const Parameters& parameters) {
-  constexpr std::int64_t enough = std::int64_t{1} << 30;  // DEFAULT_PACKED_BUFFER_SIZE_BYTES
+/// The parameters that a server gets, each layer's.
+ParameterOrder sent(const Parameters& parameters) {
   ParameterOrder order;
   for (const Parameter& p : parameters) {
     if (!is_of_adapter(p) && !has_copy(parameters, p)) order.push_back(&p);
   }
-  std::vector<std::int64_t> out{0};
-  for (const Parameter* p : of_all_layers(order)) {
-    if (out.back() > enough) out.push_back(0);
-    out.back() = saturating_add(out.back(), saturating_mul(p->held->sizes.product(), bytes_of(p->held->dtype)));
-  }
-  return out;
+  return of_all_layers(order);
 }
 
-/// packed_nccl_broadcast_producer: two pieces are on their way.
-void send(Torch& t, const Parameters& parameters) {
-  InBucket bucket(t, Bucket::communication);
-  std::array<Tensor, 2> sent{};
+std::int64_t size_of(const Parameter& p) { return saturating_mul(p.sizes.product(), bytes_of(p.held->dtype)); }
+
+/// packed_nccl_broadcast_producer: pieces of which each ends with the tensor that makes it more than a GiB, in one
+/// tensor beside its parts; two are on their way. All parts are read, which has an end of its own, before the last
+/// piece is made.
+void send(Torch& t, Policy& policy, const ParameterOrder& parameters, const std::function<void()>& end) {
+  constexpr std::int64_t enough = std::int64_t{1} << 30;  // DEFAULT_PACKED_BUFFER_SIZE_BYTES
+  std::array<Tensor, 2> pieces{};
   std::size_t next = 0;
-  for (const std::int64_t bytes : pieces_of(parameters)) {
-    Tensor& slot = sent[next];
-    slot.reset();
-    slot = t.empty({bytes}, DType::uint8, "aten::cat");
-    next = 1 - next;
+  for (std::size_t i = 0; i < parameters.size(); next = 1 - next) {
+    pieces[next].reset();
+    std::vector<Tensor> parts;
+    std::int64_t bytes = 0;
+    for (; i < parameters.size() && bytes <= enough; ++i) {
+      parts.push_back(policy.gathered(t, *parameters[i]));
+      bytes = saturating_add(bytes, size_of(*parameters[i]));
+    }
+    if (i == parameters.size()) end();
+    InBucket bucket(t, Bucket::communication);
+    pieces[next] = t.empty({bytes}, DType::uint8, "aten::cat");
+  }
+}
+
+/// To a vLLM beside the run, one after the other: each is there until the next one is.
+void hand_over(Torch& t, Policy& policy, const Parameters& parameters) {
+  Tensor latest;
+  for (const Parameter& p : parameters) {
+    Restore layer(t.recorder.scope.layer, p.layer());
+    latest = policy.gathered(t, p);
   }
 }
 
@@ -128,17 +142,27 @@ void send(Torch& t, const Parameters& parameters) {
 void sync_weights(Stage& stage) {
   Torch& t = stage.torch();
   Restore no_grad(t.grad_enabled, false);
-  const Parameters& parameters = stage.model(Role::policy).parameters;
-  std::vector<AdaptedLayer> layers = adapted_layers(parameters, stage.facts());
+  const Model& policy = stage.model(Role::policy);
+  const bool adapts = stage.facts().adapts();
+  std::vector<AdaptedLayer> layers = adapted_layers(policy.parameters, stage.facts());
   const auto merge_all = [&] {
     stage.begin(Phase::generation);
     for (AdaptedLayer& layer : layers) layer.merge(t, stage.facts());
+    stage.begin(Phase::generation);
   };
+  const auto end = [&] {
+    merge_all();  // And out again, which takes as much.
+    if (adapts) policy.policy->reshard_all(t);
+  };
+  stage.begin(Phase::generation);
+  if (adapts) policy.policy->unshard_all(t);
   merge_all();
-  stage.begin(Phase::generation);
-  if (stage.plan().recipe.generation.value == Generation::elsewhere) send(t, parameters);
-  merge_all();  // And out again, which takes as much.
-  stage.begin(Phase::generation);
+  if (stage.plan().recipe.generation.value == Generation::elsewhere) {
+    send(t, *policy.policy, sent(policy.parameters), end);
+  } else {
+    if (!adapts) hand_over(t, *policy.policy, policy.parameters);
+    end();
+  }
   for (AdaptedLayer& layer : layers) layer.let_go(t);
 }
 

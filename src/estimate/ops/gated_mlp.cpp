@@ -56,7 +56,9 @@ class GatedMlp final : public Module {
       const Tensor gate = gate_(play, x);
       return liger::gated(t, gate, up_(play, x));
     }
-    const Tensor gate = activation_(t, gate_(play, x));
+    Tensor gate = gate_(play, x);
+    play.policy.enter_bare(t);
+    gate = activation_(t, gate);
     return t.mul(gate, up_(play, x));
   }
 

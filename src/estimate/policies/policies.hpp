@@ -20,8 +20,8 @@ std::unique_ptr<Policy> fsdp2_as_one(const MeshFacts& mesh, std::int64_t shard);
 std::unique_ptr<Policy> fsdp1(const MeshFacts& mesh, bool trained);
 /// DeepSpeed's ZeRO, stages 1 and 2; `rank`: of the data parallel ones.
 std::unique_ptr<Policy> zero12(const TrainingPlan& plan, std::int64_t rank);
-/// Stage 3, whose ranks hold parts of one size.
-std::unique_ptr<Policy> zero3(const TrainingPlan& plan);
+/// Stage 3, whose ranks hold parts of one size. `trained`: what is only asked has no optimizer.
+std::unique_ptr<Policy> zero3(const TrainingPlan& plan, bool trained);
 
 /// make_policy() of a model that is trained, on the ranks that hold `shard`.
 std::unique_ptr<Policy> policy_of_shard(const TrainingPlan& plan, std::int64_t shard);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -31,9 +32,27 @@ struct SubGroup {
   std::unique_ptr<Optimizer> optimizer{};
 };
 
+/// The modules that a leaf stands in, below its layer: ".self_attn".
+struct Above {
+  std::string_view path{};
+  std::int16_t layer = -1;
+
+  /// How many of them are the other's too.
+  std::int64_t shared_with(const Above& other) const {
+    if (layer != other.layer) return 0;
+    std::int64_t shared = 0;
+    for (std::size_t i = 0; i < path.size() && i < other.path.size() && path[i] == other.path[i]; ++i) {
+      const auto ends = [&](std::string_view p) { return i + 1 == p.size() || p[i + 1] == '.'; };
+      if (ends(path) && ends(other.path)) ++shared;
+    }
+    return shared;
+  }
+};
+
 class Zero3 final : public Policy, GradientHook {
  public:
-  explicit Zero3(const TrainingPlan& plan) : mesh_(plan.mesh), ranks_(plan.mesh.world_size.value) {}
+  Zero3(const TrainingPlan& plan, bool trained)
+      : mesh_(plan.mesh), ranks_(plan.mesh.world_size.value), trained_(trained) {}
 
   /// What ops are given has no memory of its own, but where it is gathered.
   void hold(Torch& t, Parameter& p, DType dtype) override {
@@ -51,29 +70,53 @@ class Zero3 final : public Policy, GradientHook {
       shares_.push_back({&p, elements, divided_up(elements, ranks_)});
     }
     for (Share& share : shares_) known_.emplace(share.parameter->whole.get(), &share);
+    for (const Share& share : shares_) {
+      const std::string_view name = share.parameter->name;
+      const std::size_t at = name.rfind(".lora_A.");
+      if (at != name.npos) adapted_.insert(name.substr(0, at));
+    }
     mark_persistent_parameters();
     partition(t);
     create_sub_groups(t);
+    t.zero3_linear = true;
+    if (!trained_) return;
     create_buffers(t);
     t.gradient_hook = this;
-    t.zero3_linear = true;
   }
 
   // --- hooks of modules --------------------------------------------------------------------------------------------
 
   void enter_model(Torch& t) override {
+    if (!gathered_.empty()) return;
     coordinator_.reset_step(t);
+    for (std::size_t i = 0; !adapted_.empty() && i < wrappers_of_peft; ++i) coordinator_.pass(t);
     coordinator_.forward(t, root_);
+    coordinator_.pass(t);  // The base model.
+    above_ = {};
   }
 
   void leave_model(Torch& t, std::initializer_list<Tensor*> outputs) override {
+    if (!gathered_.empty()) return;
     coordinator_.release(root_, true);
     for (Tensor* output : outputs) {
       if (*output && (*output)->requires_grad && t.grad_enabled) *output = before_backward(t, root_, *output);
     }
   }
 
+  /// A block's own hooks are outside of its checkpoint: what a reentrant one gathers for its recomputation is the
+  /// block's until its backward is over, of parameters that are not trained.
+  bool stands_around_checkpoints(bool /*reentrant*/) const override { return true; }
+
+  Tensor enter_block(Torch& t, int layer, const Tensor& input) override {
+    return is_hooked(t) ? after_backward(t, block(layer), input) : input;
+  }
+
+  Tensor leave_block(Torch& t, int layer, const Tensor& output) override {
+    return is_hooked(t) ? before_backward(t, block(layer), output) : output;
+  }
+
   Tensor enter_leaf(Torch& t, std::initializer_list<const Tensor*> weights, const Tensor& input) override {
+    if (!gathered_.empty()) return input;
     Sub& of = sub_of(weights);
     if (of.shares.empty()) return input;
     gather_ahead_of_modules_above(t, of);
@@ -83,6 +126,7 @@ class Zero3 final : public Policy, GradientHook {
 
   /// The recomputation of a block is over as soon as the last module in it has saved what it saves.
   Tensor leave_leaf(Torch& t, std::initializer_list<const Tensor*> weights, const Tensor& output) override {
+    if (!gathered_.empty()) return output;
     Sub& of = sub_of(weights);
     if (of.shares.empty()) return output;
     const bool recomputes = t.recorder.scope.phase == Phase::backward;
@@ -92,16 +136,44 @@ class Zero3 final : public Policy, GradientHook {
     return before_backward(t, of, output);
   }
 
+  void enter_bare(Torch& t) override {
+    if (gathered_.empty()) coordinator_.pass(t);
+  }
+
   /// ZeROOrderedDict: what is read outside of its module's forward function becomes the caller's. peft reads its own
   /// for their type alone.
   Tensor read_weight(Torch& t, const Tensor& whole) override {
     Share* share = known_.at(whole.get());
-    if (share->parameter->part == Part::adapter) return whole;
+    if (share->parameter->part == Part::adapter || !gathered_.empty()) return whole;
     if (share->status == zero::Status::not_available) {
       zero::add_once(root_.shares, share);
       coordinator_.read(t, *share);
     }
     return whole;
+  }
+
+  // --- GatheredParameters, which parts even what persists as it ends ------------------------------------------------
+
+  Tensor gathered(Torch& t, const Parameter& p) override {
+    const auto found = known_.find(p.whole.get());
+    if (found == known_.end()) return {};
+    Share& share = *found->second;
+    return gathered_.empty() ? coordinator_.gathered(t, share) : gathered_[&share - shares_.data()];
+  }
+
+  void unshard_all(Torch& t) override {
+    for (Share& share : shares_) {
+      Restore layer(t.recorder.scope.layer, share.parameter->layer());
+      gathered_.push_back(coordinator_.gathered(t, share));
+    }
+  }
+
+  void reshard_all(Torch& t) override {
+    for (std::size_t i = 0; i < gathered_.size(); ++i) {
+      Restore layer(t.recorder.scope.layer, shares_[i].parameter->layer());
+      gathered_[i].reset();
+    }
+    gathered_.clear();
   }
 
   // --- gradients ---------------------------------------------------------------------------------------------------
@@ -236,19 +308,37 @@ class Zero3 final : public Policy, GradientHook {
     return *at->second;
   }
 
+  bool is_hooked(const Torch& t) const { return gathered_.empty() && !adapted_.empty() && t.grad_enabled; }
+
+  Sub& block(int layer) {
+    Sub& out = blocks_[layer];
+    out.is_block = true;
+    return out;
+  }
+
   const Sub* last_of_block(Torch& t) const {
     const auto found = last_.find(t.recorder.scope.layer);
     return t.recorder.scope.layer < 0 || found == last_.end() ? nullptr : found->second;
   }
 
-  /// A module above it that its neighbour is not below: a layer, its attention, its MLP.
+  /// The modules without weights that are called on the way from the last one with some to this one: a layer, its
+  /// attention, its MLP; peft's layer around one that it adapts, and its dropout; the rotary tables.
   void gather_ahead_of_modules_above(Torch& t, const Sub& of) {
-    const std::string_view above = of.path.substr(0, of.path.rfind('.'));
+    const Above last = std::exchange(above_, above(of));
+    std::int64_t called = above_.layer < 0 ? 0 : std::ranges::count(above_.path, '.') - last.shared_with(above_);
+    if (above_.layer >= 0 && above_.layer != last.layer) ++called;
+    const bool recomputes = t.recorder.scope.phase == Phase::backward;
+    if (above_.layer >= 0 && last.layer < 0 && !recomputes) ++called;
+    if (of.path.ends_with(".lora_A")) ++called;
+    for (; called > 0; --called) coordinator_.pass(t);
+  }
+
+  Above above(const Sub& of) const {
     const std::int16_t layer = of.shares.front()->parameter->layer();
-    const auto old = std::exchange(above_, {above, layer});
-    if (old.first == above && old.second == layer) return;
-    coordinator_.pass(t);
-    if (old.second != layer) coordinator_.pass(t);
+    std::string_view path = of.path;
+    if (!adapted_.contains(path)) path = path.substr(0, path.rfind('.'));
+    const std::size_t layers = path.find('*');
+    return {layers == path.npos ? std::string_view() : path.substr(layers + 1), layer};
   }
 
   Tensor after_backward(Torch& t, Sub& of, const Tensor& input) {
@@ -278,6 +368,7 @@ class Zero3 final : public Policy, GradientHook {
   }
 
   void pre_backward(Torch& t, Sub& of) {
+    if (of.is_block) return coordinator_.enter_backward(of);
     if (!of.path.empty()) gather_ahead_of_modules_above(t, of);
     coordinator_.backward(t, of);
   }
@@ -331,28 +422,36 @@ class Zero3 final : public Policy, GradientHook {
     Sub* sub = nullptr;
   };
 
+  static constexpr std::size_t wrappers_of_peft = 2;
+
   const MeshFacts mesh_;
   const std::int64_t ranks_;
+  const bool trained_;
   bool is_boundary_ = true;
   std::vector<Share> shares_{};
   zero::Coordinator coordinator_{mesh_, shares_};
   std::unordered_map<const TensorImpl*, Share*> known_{};
   std::vector<Tensor> partitions_{};
+  std::vector<Tensor> gathered_{};  ///< All, while modules have no hooks.
   std::vector<SubGroup> groups_{};
   Tensor bucket_{};
   Tensor grad_partitions_{};
   Sub root_{};
   Sub nothing_{};
   std::unordered_map<const TensorImpl*, std::unique_ptr<Sub>> subs_{};
+  std::unordered_map<int, Sub> blocks_{};
   std::unordered_map<const Sub*, std::unique_ptr<Hooked>> hooked_{};
   std::unordered_map<std::int16_t, const Sub*> last_{};  ///< Of each block, what it calls last.
-  std::pair<std::string_view, std::int16_t> above_{};
+  std::set<std::string_view> adapted_{};  ///< Paths of what is within a layer of peft's.
+  Above above_{};
   std::vector<Share*> bucketed_{};
   std::int64_t elements_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Policy> zero3(const TrainingPlan& plan) { return std::make_unique<Zero3>(plan); }
+std::unique_ptr<Policy> zero3(const TrainingPlan& plan, bool trained) {
+  return std::make_unique<Zero3>(plan, trained);
+}
 
 }  // namespace oomplan::estimator

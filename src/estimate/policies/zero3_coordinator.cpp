@@ -172,6 +172,18 @@ void Coordinator::make_whole(Torch& t, Share& share, std::int64_t elements) {
   share.status = Status::available;
 }
 
+Tensor Coordinator::gathered(Torch& t, Share& share) const {
+  if (share.status == Status::available) {
+    share.status = Status::not_available;
+    return std::exchange(share.data, {});
+  }
+  Restore gathers(t.recorder.scope.bucket, Bucket::gathered);
+  const DType dtype = share.parameter->whole->dtype;
+  const Tensor whole = t.empty({saturating_mul(share.partition, ranks_)}, dtype, "deepspeed::all_gather");
+  if (mesh_.zero_offload_params.value) t.empty({share.partition}, dtype, "aten::_to_copy");
+  return whole;
+}
+
 void Coordinator::release(Sub& of, bool forward) {
   std::vector<Share*> released = trace_ == Trace::complete ? params_to_release(of) : of.shares;
   std::vector<Share*> shares = of.shares;

@@ -35,11 +35,13 @@ struct Share {
   std::shared_ptr<Gather> in_flight{};  ///< In __inflight_param_registry.
 };
 
-/// A module with weights, or the root, which has those that are read outside of their own (external parameters).
+/// A module with weights, or the root, which has those that are read outside of their own (external parameters), or a
+/// block.
 struct Sub {
   std::vector<Share*> shares{};
   std::vector<Share*> recomputed{};  ///< ds_recompute_parameters
   std::string_view path{};
+  bool is_block = false;  ///< Without weights of its own.
 };
 
 template <class T>
@@ -58,10 +60,14 @@ class Coordinator {
   /// The parameters of a module are whole from here on, and those of the next ones are asked for.
   void forward(Torch& t, Sub& of);
   void backward(Torch& t, Sub& of);
+  /// The same of a block.
+  void enter_backward(Sub& of) { add_once(in_backward_, &of); }
   /// A module without weights: it only gathers ahead.
   void pass(Torch& t);
   /// One that no trace knows.
   void read(Torch& t, Share& share);
+  /// One that is parted again as soon as what is returned is let go.
+  Tensor gathered(Torch& t, Share& share) const;
   void release(Sub& of, bool forward);
   /// The modules whose backward nothing ended.
   void end_backward();

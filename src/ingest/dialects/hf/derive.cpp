@@ -6,6 +6,7 @@
 #include <array>
 
 #include "../../condition.hpp"
+#include "../../sharding_keys.hpp"
 #include "../../dialect.hpp"
 #include "../../key_versions.hpp"
 #include "../../loader_facts.hpp"
@@ -419,6 +420,21 @@ Draft read(const Inputs& inputs, const Document& document) {
   return draft;
 }
 
+// trl 1.16: trainer/grpo_trainer.py and rloo_trainer.py, whatever the config says of checkpoints.
+void spread(const Inputs& inputs, const Document& /*document*/, Draft& draft) {
+  TrainingPlan& plan = draft.plan;
+  if (plan.recipe.kind.value != RecipeKind::grpo || plan.mesh.sharding.value != Sharding::zero3) return;
+  if (plan.adapter.kind.value != Adapter::none) {
+    plan.checkpointing.reentrant = {
+        true, {Origin::Kind::framework_default, "trl: GRPOTrainer, with adapters at DeepSpeed's stage 3"}};
+  }
+  const Input* gathers = find_input(inputs, "ds3_gather_for_generation");
+  if (plan.recipe.generation.value != Generation::transformers || gathers == nullptr || is_truthy(*gathers->value))
+    return;
+  plan.unmodelled.push_back(
+      {"generation by a model that is not gathered for it", gathers->key, origin_of(*gathers).where});
+}
+
 // TRL's trainers look at the model, whatever has quantized it.
 std::optional<Diagnostic> take_quantized(TrainingPlan& plan, Quantization asked) {
   const bool trl = plan.framework.starts_with("trl ");
@@ -443,7 +459,8 @@ const Dialect hf{.name = "hf",
                  .features = ingestion::hf::features(),
                  .sayings = ingestion::hf::sayings(),
                  .fsdp = &trainers_fsdp,
-                 .take_quantized = take_quantized};
+                 .take_quantized = take_quantized,
+                 .spread = spread};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion
