@@ -275,6 +275,8 @@ void check_weight_sync(const TrainingPlan& plan, const Architecture& architectur
   if (generation == Generation::elsewhere && quantization != Quantization::none)
     return cannot("sending quantized weights to a vLLM server", plan.quantization.kind.origin);
   if (adapter.kind.value == Adapter::none) return;
+  if (plan.mesh.sharding.value == Sharding::fsdp2)
+    cannot("merging an adapter under FSDP2 for vLLM", adapter.kind.origin);
   if (adapter.kind.value != Adapter::lora) cannot("merging another adapter than LoRA for vLLM", adapter.kind.origin);
   if (adapter.dora.value) cannot("merging DoRA for vLLM", adapter.dora.origin);
   if (quantization == Quantization::int8)

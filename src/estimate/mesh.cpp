@@ -318,7 +318,10 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
     errors.push_back(unmodelled(what, plan.mesh, origin));
   };
   const RecipeKind kind = plan.recipe.kind.value;
-  if (kind != RecipeKind::supervised && kind != RecipeKind::dpo && kind != RecipeKind::raised_pairs) {
+  constexpr std::array measured{RecipeKind::supervised, RecipeKind::dpo, RecipeKind::raised_pairs};
+  const bool rollouts = kind == RecipeKind::grpo && plan.mesh.sharding.value == Sharding::fsdp2;
+  if (rollouts && plan.mesh.fsdp_offload.value) cannot("GRPO that is offloaded", plan.mesh.fsdp_offload.origin);
+  if (!rollouts && std::ranges::count(measured, kind) == 0) {
     cannot(std::string(name_of(kind)), plan.recipe.kind.origin);
   }
   if (plan.quantization.kind.value == Quantization::int8) cannot("LLM.int8()", plan.quantization.kind.origin);
@@ -411,8 +414,8 @@ void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (packed) cannot("4-bit storage of a floating type", q.storage.origin);
   if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
   const Setting<RecipeKind>& kind = plan.recipe.kind;
-  constexpr std::array<RecipeKind, 6> measured{RecipeKind::supervised, RecipeKind::dpo, RecipeKind::grpo,
-                                               RecipeKind::kto, RecipeKind::reward, RecipeKind::reference_free};
+  constexpr std::array<RecipeKind, 6> measured{RecipeKind::supervised, RecipeKind::dpo,    RecipeKind::grpo,
+                                               RecipeKind::kto,        RecipeKind::reward, RecipeKind::reference_free};
   const bool whole = mesh.sharding.value != Sharding::zero3;
   const auto of_stage = std::span(measured).first(whole ? measured.size() : 3);
   if (std::ranges::count(of_stage, kind.value) == 0) cannot(std::string(name_of(kind.value)), kind.origin);

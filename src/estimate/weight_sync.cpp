@@ -128,12 +128,20 @@ void send(Torch& t, Policy& policy, const ParameterOrder& parameters, const std:
   }
 }
 
-/// To a vLLM beside the run, one after the other: each is there until the next one is.
+/// To a vLLM beside the run, one after the other: each is there until the next one is. A layer's norms come last.
 void hand_over(Torch& t, Policy& policy, const Parameters& parameters) {
   Tensor latest;
-  for (const Parameter& p : parameters) {
-    Restore layer(t.recorder.scope.layer, p.layer());
-    latest = policy.gathered(t, p);
+  const auto in_layer_of = [](const Parameter& a, const Parameter& b) { return a.layer() == b.layer(); };
+  for (auto first = parameters.begin(); first != parameters.end();) {
+    const auto end =
+        std::find_if_not(first, parameters.end(), [&](const Parameter& p) { return in_layer_of(p, *first); });
+    Restore layer(t.recorder.scope.layer, first->layer());
+    for (const bool norms : {false, true}) {
+      for (auto p = first; p != end; ++p) {
+        if ((p->part == Part::norm) == norms) latest = policy.gathered(t, *p);
+      }
+    }
+    first = end;
   }
 }
 

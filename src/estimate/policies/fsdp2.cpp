@@ -172,6 +172,10 @@ class Fsdp2 final : public Policy, NodeHook {
     finish(t);
   }
 
+  Tensor gathered(Torch& t, const Parameter& p) override {
+    return p.whole.get() == p.held.get() ? Tensor() : groups_.full_tensor(t, p);
+  }
+
   void unshard_all(Torch& t) override {
     for (const std::size_t number : places_.order) groups_.gather(t, *units_[number]);
   }

@@ -77,9 +77,9 @@ class Zero3 final : public Policy, GradientHook {
     }
     mark_persistent_parameters();
     partition(t);
-    create_sub_groups(t);
     t.zero3_linear = true;
     if (!trained_) return;
+    create_sub_groups(t);
     create_buffers(t);
     t.gradient_hook = this;
   }
@@ -232,7 +232,7 @@ class Zero3 final : public Policy, GradientHook {
     if (mesh_.zero_offload_params.value) return;
     std::int64_t trained = 0;
     for (const Share& share : shares_) {
-      if (share.parameter->trained) {
+      if (trained_ && share.parameter->trained) {
         trained = saturating_add(trained, share.partition);
       } else {
         partitions_.push_back(t.parameter({share.partition}, share.parameter->whole->dtype, false));
@@ -442,7 +442,7 @@ class Zero3 final : public Policy, GradientHook {
   std::unordered_map<int, Sub> blocks_{};
   std::unordered_map<const Sub*, std::unique_ptr<Hooked>> hooked_{};
   std::unordered_map<std::int16_t, const Sub*> last_{};  ///< Of each block, what it calls last.
-  std::set<std::string_view> adapted_{};  ///< Paths of what is within a layer of peft's.
+  std::set<std::string_view> adapted_{};                 ///< Paths of what is within a layer of peft's.
   Above above_{};
   std::vector<Share*> bucketed_{};
   std::int64_t elements_ = 0;
@@ -450,8 +450,6 @@ class Zero3 final : public Policy, GradientHook {
 
 }  // namespace
 
-std::unique_ptr<Policy> zero3(const TrainingPlan& plan, bool trained) {
-  return std::make_unique<Zero3>(plan, trained);
-}
+std::unique_ptr<Policy> zero3(const TrainingPlan& plan, bool trained) { return std::make_unique<Zero3>(plan, trained); }
 
 }  // namespace oomplan::estimator

@@ -6,11 +6,11 @@
 #include <array>
 
 #include "../../condition.hpp"
-#include "../../sharding_keys.hpp"
 #include "../../dialect.hpp"
 #include "../../key_versions.hpp"
 #include "../../loader_facts.hpp"
 #include "../../python_values.hpp"
+#include "../../sharding_keys.hpp"
 #include "../../versions.hpp"
 #include "../trainer/arguments.hpp"
 #include "evaluation.hpp"
