@@ -181,7 +181,8 @@ class Steps {
       const std::size_t first = recorder.events.size();
       step(stage_.plan().batch.sequence_length.value);
       if (round == stage_.plan().batch.max_steps.value) return;
-      if (round >= fewest_rounds + (evaluates() ? 1 : 0) && leaves_what_it_found(recorder, first)) return;
+      const std::int64_t fewest = fewest_rounds + steps_a_rollout() - 1 + (evaluates() ? 1 : 0);
+      if (round >= fewest && leaves_what_it_found(recorder, first)) return;
     }
     assert(false);
   }
@@ -197,7 +198,8 @@ class Steps {
     const Parameters& parameters = pipeline_ == nullptr ? model.parameters : of_stages_;
     const bool zeroes_first = stage_.facts().objective->in_loop;  // So that evaluation meets the gradients.
     if (zeroes_first) zero_gradients(torch, parameters, plan);
-    if (recipe_.prepare != nullptr && pipeline_ == nullptr) prepare(length);
+    const bool prepares = (torch.recorder.step - 1) % steps_a_rollout() == 0;
+    if (recipe_.prepare != nullptr && pipeline_ == nullptr && prepares) prepare(length);
     if (pipeline_ != nullptr) pipeline_->step();
     for (std::int64_t i = 0; i < count && pipeline_ == nullptr; ++i) {
       if (i > 0 && has_rollouts_within()) prepare(length);
@@ -233,13 +235,27 @@ class Steps {
     recipe_.prepare(stage_);
   }
 
-  /// Where a rollout ends within a step, the next one meets gradients (trl: GRPOTrainer._prepare_inputs).
-  bool has_rollouts_within() const {
+  /// How many micro-batches are trained on a rollout (trl: GRPOTrainer._prepare_inputs).
+  std::int64_t trained_on_a_rollout() const {
     const RecipeFacts& recipe = stage_.plan().recipe;
     const std::int64_t a_step = stage_.plan().batch.gradient_accumulation_steps.value;
     const std::int64_t batches = recipe.rollout_batches.value > 0 ? recipe.rollout_batches.value : a_step;
-    const std::int64_t trained = saturating_mul(batches, std::max<std::int64_t>(recipe.rollout_iterations.value, 1));
-    return recipe_.prepare != nullptr && trained % a_step != 0;
+    return saturating_mul(batches, std::max<std::int64_t>(recipe.rollout_iterations.value, 1));
+  }
+
+  /// Where one ends within a step, the next one meets gradients.
+  bool has_rollouts_within() const {
+    return recipe_.prepare != nullptr &&
+           trained_on_a_rollout() % stage_.plan().batch.gradient_accumulation_steps.value != 0;
+  }
+
+  /// Each step has one, as good as those that take another's, but where the order of passes decides what is gathered
+  /// ahead. By the third step after one all is as in the second.
+  std::int64_t steps_a_rollout() const {
+    constexpr std::int64_t most = 3;
+    if (recipe_.prepare == nullptr || stage_.plan().mesh.sharding.value != Sharding::zero3) return 1;
+    const std::int64_t steps = trained_on_a_rollout() / stage_.plan().batch.gradient_accumulation_steps.value;
+    return std::clamp<std::int64_t>(steps, 1, most);
   }
 
   bool evaluates() const { return stage_.plan().evaluation.evaluates.value; }

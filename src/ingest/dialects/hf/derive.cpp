@@ -420,7 +420,9 @@ Draft read(const Inputs& inputs, const Document& document) {
   return draft;
 }
 
-// trl 1.16: trainer/grpo_trainer.py and rloo_trainer.py, whatever the config says of checkpoints.
+// trl 1.16: trainer/grpo_trainer.py and rloo_trainer.py, whatever the config says of checkpoints. SFTTrainer does so
+// too, but transformers 5.23's Trainer reads arguments of another name; here those that were off while rows were scored
+// come back by TRL's own (models/utils.py: disable_gradient_checkpointing).
 void spread(const Inputs& inputs, const Document& /*document*/, Draft& draft) {
   TrainingPlan& plan = draft.plan;
   if (plan.recipe.kind.value != RecipeKind::grpo || plan.mesh.sharding.value != Sharding::zero3) return;
