@@ -373,9 +373,13 @@ void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Dia
   if (adapts && plan.evaluation.evaluates.value) {
     cannot("evaluation of an adapter's model", plan.evaluation.evaluates.origin);
   }
-  if (plan.recipe.kind.value == RecipeKind::dpo) cannot("DPO", plan.recipe.kind.origin);
+  const bool prefers = plan.recipe.kind.value == RecipeKind::dpo;
+  if (prefers && adapts) cannot("DPO of adapters", plan.adapter.kind.origin);
+  if (prefers && plan.recipe.reference.value == Reference::precomputed)
+    cannot("a reference that is asked before training", plan.recipe.reference.origin);
   const Loss loss = plan.recipe.loss.value;
-  if (loss != Loss::full_logits && loss != Loss::chunked_logprob && loss != Loss::liger_fused_linear) {
+  const bool others = !prefers && (loss == Loss::full_logits || loss == Loss::liger_fused_linear);
+  if (loss != Loss::chunked_logprob && !others) {
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
   }
   const KernelFacts& kernels = plan.kernels;

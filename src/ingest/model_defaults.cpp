@@ -254,6 +254,15 @@ std::int64_t hidden_size(const Architecture& model) {
   return 0;
 }
 
+// A reference's engine is made by DeepSpeed as TRL's trainers are (trl 1.16: models/utils.py, prepare_deepspeed),
+// before transformers fills in what is auto, for which DeepSpeed then takes its own defaults.
+void resolve_reference(Setting<std::int64_t>& fact, const Setting<std::int64_t>& trained, std::int64_t own) {
+  if (fact.value != by_hidden_size) return;
+  const bool automatic = trained.value == by_hidden_size;
+  fact = {automatic ? own : trained.value, trained.origin};
+  if (automatic) fact.origin.derivation += ", for a reference DeepSpeed's own default";
+}
+
 // transformers/integrations/deepspeed.py: trainer_config_finalize.
 void resolve_zero(TrainingPlan& plan, const Architecture& model) {
   const std::int64_t size = hidden_size(model);
@@ -262,7 +271,12 @@ void resolve_zero(TrainingPlan& plan, const Architecture& model) {
     fact.value = value;
     fact.origin.derivation += (fact.origin.derivation.empty() ? "" : ", ") + std::string(how);
   };
-  if (!is_zero(plan.mesh.sharding.value) || size == 0) return;
+  if (!is_zero(plan.mesh.sharding.value)) return;
+  constexpr std::int64_t own_prefetch = 50'000'000;
+  constexpr std::int64_t own_persistence = 100'000;
+  resolve_reference(plan.mesh.zero_reference_prefetch, plan.mesh.zero_prefetch, own_prefetch);
+  resolve_reference(plan.mesh.zero_reference_persistence, plan.mesh.zero_persistence, own_persistence);
+  if (size == 0) return;
   const std::int64_t square = saturating_mul(size, size);
   resolve(plan.mesh.zero_reduce_bucket, square, "the model's hidden size squared");
   resolve(plan.mesh.zero_prefetch, static_cast<std::int64_t>(0.9 * static_cast<double>(square)),

@@ -73,6 +73,7 @@ inline bool is_fsdp1(const Plan& plan) { return plan.mesh.sharding.value == Shar
 inline bool is_fsdp(const Plan& plan) { return is_fsdp1(plan) || is_fsdp2(plan); }
 inline bool is_zero(const Plan& plan) { return oomplan::is_zero(plan.mesh.sharding.value); }
 inline bool is_zero3(const Plan& plan) { return plan.mesh.sharding.value == Sharding::zero3; }
+inline bool asks_at_zero3(const Plan& plan) { return is_zero3(plan) && has_reference(plan); }
 inline bool is_zero_1_or_2(const Plan& plan) { return is_zero(plan) && !is_zero3(plan); }
 inline bool offloads_zero_optimizer(const Plan& plan) {
   return is_zero(plan) && plan.mesh.zero_offload_optimizer.value;

@@ -188,6 +188,12 @@ inline constexpr std::array mesh_rows{
         {"`stage3_prefetch_bucket_size`: elements of parameters that are gathered ahead", {{{gathered, 4}}}, is_zero3}),
     fact<&Plan::mesh, &MeshFacts::zero_persistence, as::elements>(
         "zero_persistence", {"`stage3_param_persistence_threshold`: smaller parameters stay whole", {}, is_zero3}),
+    fact<&Plan::mesh, &MeshFacts::zero_reference_prefetch, as::elements>(
+        "zero_reference_prefetch",
+        {"the same of a model that is only asked; auto: as of the one that is trained", {}, asks_at_zero3}),
+    fact<&Plan::mesh, &MeshFacts::zero_reference_persistence, as::elements>(
+        "zero_reference_persistence",
+        {"the same of a model that is only asked; auto: as of the one that is trained", {}, asks_at_zero3}),
     fact<&Plan::mesh, &MeshFacts::zero_model_persistence, as::count>(
         "zero_model_persistence",
         {"`stage3_model_persistence_threshold`: the most elements of such ones; 0: no limit", {}, is_zero3}),

@@ -111,13 +111,15 @@ struct MeshFacts {
   Setting<bool> zero_overlap{};                ///< overlap_comm
   Setting<bool> zero_contiguous{};             ///< contiguous_gradients
   Setting<bool> zero_reduce_scatter{};
-  Setting<bool> zero_round_robin{};                ///< round_robin_gradients
-  Setting<std::int64_t> zero_prefetch{};           ///< stage3_prefetch_bucket_size: elements, or by_hidden_size.
-  Setting<std::int64_t> zero_persistence{};        ///< stage3_param_persistence_threshold: elements, or by_hidden_size.
-  Setting<std::int64_t> zero_model_persistence{};  ///< stage3_model_persistence_threshold: elements; 0: no limit.
-  Setting<std::int64_t> zero_max_live{};           ///< stage3_max_live_parameters: elements.
-  Setting<std::int64_t> zero_max_reuse{};          ///< stage3_max_reuse_distance: elements.
-  Setting<std::int64_t> zero_sub_group{};          ///< sub_group_size: elements.
+  Setting<bool> zero_round_robin{};          ///< round_robin_gradients
+  Setting<std::int64_t> zero_prefetch{};     ///< stage3_prefetch_bucket_size: elements, or by_hidden_size.
+  Setting<std::int64_t> zero_persistence{};  ///< stage3_param_persistence_threshold: elements, or by_hidden_size.
+  Setting<std::int64_t> zero_reference_prefetch{};     ///< The same of a model that is only asked, where it is another.
+  Setting<std::int64_t> zero_reference_persistence{};  ///< The same; of both by_hidden_size: as the trained model's.
+  Setting<std::int64_t> zero_model_persistence{};      ///< stage3_model_persistence_threshold: elements; 0: no limit.
+  Setting<std::int64_t> zero_max_live{};               ///< stage3_max_live_parameters: elements.
+  Setting<std::int64_t> zero_max_reuse{};              ///< stage3_max_reuse_distance: elements.
+  Setting<std::int64_t> zero_sub_group{};              ///< sub_group_size: elements.
   friend bool operator==(const MeshFacts&, const MeshFacts&) = default;
 };
 

@@ -49,10 +49,16 @@ struct Above {
   }
 };
 
+MeshFacts of_reference(MeshFacts mesh) {
+  mesh.zero_prefetch = mesh.zero_reference_prefetch;
+  mesh.zero_persistence = mesh.zero_reference_persistence;
+  return mesh;
+}
+
 class Zero3 final : public Policy, GradientHook {
  public:
   Zero3(const TrainingPlan& plan, bool trained)
-      : mesh_(plan.mesh), ranks_(plan.mesh.world_size.value), trained_(trained) {}
+      : mesh_(trained ? plan.mesh : of_reference(plan.mesh)), ranks_(plan.mesh.world_size.value), trained_(trained) {}
 
   /// What ops are given has no memory of its own, but where it is gathered.
   void hold(Torch& t, Parameter& p, DType dtype) override {
