@@ -44,6 +44,8 @@ class Stage {
   std::vector<Cast>& models() { return models_; }
   /// What `prepare` leaves to a step's micro-batches, until the next step's takes its place.
   std::vector<Tensor>& prepared() { return prepared_; }
+  /// Weights in 4 bits that others took the place of, and that what wraps the model holds on to.
+  std::vector<Tensor>& replaced() { return replaced_; }
   /// Trainer.get_batch_samples (transformers 5.23.0) fetches all micro-batches of a step before the first, and holds
   /// them until the next step's are there: here those beside the one at hand. `make` makes what the collator hands over
   /// of one; each kind of tensor of the others stands in one piece.
@@ -75,6 +77,7 @@ class Stage {
   const TrainingPlan& plan_;
   Facts facts_;
   std::vector<Tensor> prepared_{};
+  std::vector<Tensor> replaced_{};
   Stream held_{};
 };
 

@@ -36,6 +36,10 @@ class AdaptedLayer {
     Restore layer(t.recorder.scope.layer, std::int16_t{layer_});
     quantized_.clear();
   }
+  void leave_to(std::vector<Tensor>& others) {
+    for (Tensor& one : quantized_) others.push_back(std::move(one));
+    quantized_.clear();
+  }
 
  private:
   /// get_delta_weight
@@ -171,7 +175,9 @@ void sync_weights(Stage& stage) {
     if (!adapts) hand_over(t, *policy.policy, policy.parameters);
     end();
   }
-  for (AdaptedLayer& layer : layers) layer.let_go(t);
+  // DDP and DeepSpeed's engine were given the weights that are there no more, and hold on to them.
+  const bool first = stage.plan().mesh.sharding.value != Sharding::none && stage.replaced().empty();
+  for (AdaptedLayer& layer : layers) first ? layer.leave_to(stage.replaced()) : layer.let_go(t);
 }
 
 }  // namespace oomplan::estimator

@@ -164,23 +164,27 @@ class Zero3 final : public Policy, GradientHook {
     const auto found = known_.find(p.whole.get());
     if (found == known_.end()) return {};
     Share& share = *found->second;
-    return gathered_.empty() ? coordinator_.gathered(t, share) : gathered_[&share - shares_.data()];
+    if (!gathered_.empty()) return gathered_[&share - shares_.data()];
+    Tensor whole = coordinator_.gathered(t, share);
+    const Tensor own = coordinator_.own_part(t, share);
+    return whole;
   }
 
+  /// _allgather_params_coalesced: all parts that are on the host are there at once.
   void unshard_all(Torch& t) override {
+    std::vector<Tensor> own;
+    for (Share& share : shares_) {
+      Restore layer(t.recorder.scope.layer, share.parameter->layer());
+      own.push_back(coordinator_.own_part(t, share));
+    }
     for (Share& share : shares_) {
       Restore layer(t.recorder.scope.layer, share.parameter->layer());
       gathered_.push_back(coordinator_.gathered(t, share));
     }
+    let_go(t, own);
   }
 
-  void reshard_all(Torch& t) override {
-    for (std::size_t i = 0; i < gathered_.size(); ++i) {
-      Restore layer(t.recorder.scope.layer, shares_[i].parameter->layer());
-      gathered_[i].reset();
-    }
-    gathered_.clear();
-  }
+  void reshard_all(Torch& t) override { let_go(t, gathered_); }
 
   // --- gradients ---------------------------------------------------------------------------------------------------
 
@@ -221,6 +225,15 @@ class Zero3 final : public Policy, GradientHook {
   }
 
  private:
+  /// A tensor of each share.
+  void let_go(Torch& t, std::vector<Tensor>& all) const {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      Restore layer(t.recorder.scope.layer, shares_[i].parameter->layer());
+      all[i].reset();
+    }
+    all.clear();
+  }
+
   // --- what is held ------------------------------------------------------------------------------------------------
 
   void mark_persistent_parameters() {

@@ -172,16 +172,19 @@ void Coordinator::make_whole(Torch& t, Share& share, std::int64_t elements) {
   share.status = Status::available;
 }
 
+Tensor Coordinator::own_part(Torch& t, const Share& share) const {
+  if (!mesh_.zero_offload_params.value || share.status == Status::available) return {};
+  Restore gathers(t.recorder.scope.bucket, Bucket::gathered);
+  return t.empty({share.partition}, share.parameter->whole->dtype, "aten::_to_copy");
+}
+
 Tensor Coordinator::gathered(Torch& t, Share& share) const {
   if (share.status == Status::available) {
     share.status = Status::not_available;
     return std::exchange(share.data, {});
   }
   Restore gathers(t.recorder.scope.bucket, Bucket::gathered);
-  const DType dtype = share.parameter->whole->dtype;
-  const Tensor whole = t.empty({saturating_mul(share.partition, ranks_)}, dtype, "deepspeed::all_gather");
-  if (mesh_.zero_offload_params.value) t.empty({share.partition}, dtype, "aten::_to_copy");
-  return whole;
+  return t.empty({saturating_mul(share.partition, ranks_)}, share.parameter->whole->dtype, "deepspeed::all_gather");
 }
 
 void Coordinator::release(Sub& of, bool forward) {

@@ -66,6 +66,8 @@ class Coordinator {
   void pass(Torch& t);
   /// One that no trace knows.
   void read(Torch& t, Share& share);
+  /// This rank's part on the GPU, for as long as it is gathered; nothing where it is there at any rate.
+  Tensor own_part(Torch& t, const Share& share) const;
   /// One that is parted again as soon as what is returned is let go.
   Tensor gathered(Torch& t, Share& share) const;
   void release(Sub& of, bool forward);
