@@ -374,7 +374,8 @@ void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Dia
     cannot("evaluation of an adapter's model", plan.evaluation.evaluates.origin);
   }
   const bool prefers = plan.recipe.kind.value == RecipeKind::dpo;
-  if (prefers && adapts) cannot("DPO of adapters", plan.adapter.kind.origin);
+  if (prefers && adapts && !plan.checkpointing.on.value)
+    cannot("DPO of adapters without checkpoints", plan.checkpointing.on.origin);
   if (prefers && plan.recipe.reference.value == Reference::precomputed)
     cannot("a reference that is asked before training", plan.recipe.reference.origin);
   const Loss loss = plan.recipe.loss.value;

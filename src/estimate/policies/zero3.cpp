@@ -114,11 +114,11 @@ class Zero3 final : public Policy, GradientHook {
   bool stands_around_checkpoints(bool /*reentrant*/) const override { return true; }
 
   Tensor enter_block(Torch& t, int layer, const Tensor& input) override {
-    return is_hooked(t) ? after_backward(t, block(layer), input) : input;
+    return is_hooked() ? after_backward(t, block(layer), input) : input;
   }
 
   Tensor leave_block(Torch& t, int layer, const Tensor& output) override {
-    return is_hooked(t) ? before_backward(t, block(layer), output) : output;
+    return is_hooked() ? before_backward(t, block(layer), output) : output;
   }
 
   Tensor enter_leaf(Torch& t, std::initializer_list<const Tensor*> weights, const Tensor& input) override {
@@ -327,7 +327,8 @@ class Zero3 final : public Policy, GradientHook {
     return *at->second;
   }
 
-  bool is_hooked(const Torch& t) const { return gathered_.empty() && !adapted_.empty() && t.grad_enabled; }
+  /// Of blocks, which keep nothing where all is trained.
+  bool is_hooked() const { return gathered_.empty() && !adapted_.empty(); }
 
   Sub& block(int layer) {
     Sub& out = blocks_[layer];
@@ -360,12 +361,16 @@ class Zero3 final : public Policy, GradientHook {
     return {layers == path.npos ? std::string_view() : path.substr(layers + 1), layer};
   }
 
+  /// PostBackwardFunctionModule counts the inputs that have no gradient yet, anew with each forward pass: of a module
+  /// that is called again ahead of backward (a reference by the policy's own layers) none is the last.
   Tensor after_backward(Torch& t, Sub& of, const Tensor& input) {
+    of.grads_remaining = 0;
     NodeRef node = t.record("PostBackwardFunctionModuleBackward", {&input}, [](Torch&, Node& n, Grads& g) {
       const auto& hooked = *static_cast<const Hooked*>(n.module);
-      hooked.policy->coordinator_.release(*hooked.sub, false);
+      if (--hooked.sub->grads_remaining == 0) hooked.policy->coordinator_.release(*hooked.sub, false);
       g.out[0] = g.in[0];
     });
+    if (node) ++of.grads_remaining;
     return hook(t, of, node, input);
   }
 

@@ -41,7 +41,8 @@ struct Sub {
   std::vector<Share*> shares{};
   std::vector<Share*> recomputed{};  ///< ds_recompute_parameters
   std::string_view path{};
-  bool is_block = false;  ///< Without weights of its own.
+  bool is_block = false;    ///< Without weights of its own.
+  int grads_remaining = 0;  ///< ds_grads_remaining
 };
 
 template <class T>

@@ -420,15 +420,17 @@ Draft read(const Inputs& inputs, const Document& document) {
   return draft;
 }
 
-// trl 1.16: trainer/grpo_trainer.py and rloo_trainer.py, whatever the config says of checkpoints. SFTTrainer does so
-// too, but transformers 5.23's Trainer reads arguments of another name; here those that were off while rows were scored
-// come back by TRL's own (models/utils.py: disable_gradient_checkpointing).
+// trl 1.16: trainer/grpo_trainer.py, rloo_trainer.py and dpo_trainer.py, whatever the config says of checkpoints.
+// SFTTrainer does so too, but transformers 5.23's Trainer reads arguments of another name; here those that were off
+// while rows were scored come back by TRL's own (models/utils.py: disable_gradient_checkpointing).
 void spread(const Inputs& inputs, const Document& /*document*/, Draft& draft) {
   TrainingPlan& plan = draft.plan;
-  if (plan.recipe.kind.value != RecipeKind::grpo || plan.mesh.sharding.value != Sharding::zero3) return;
+  const RecipeKind kind = plan.recipe.kind.value;
+  const bool scores = kind == RecipeKind::grpo || kind == RecipeKind::dpo;
+  if (!scores || plan.mesh.sharding.value != Sharding::zero3) return;
   if (plan.adapter.kind.value != Adapter::none) {
     plan.checkpointing.reentrant = {
-        true, {Origin::Kind::framework_default, "trl: GRPOTrainer, with adapters at DeepSpeed's stage 3"}};
+        true, {Origin::Kind::framework_default, "trl: its trainers, with adapters at DeepSpeed's stage 3"}};
   }
   const Input* gathers = find_input(inputs, "ds3_gather_for_generation");
   if (plan.recipe.generation.value != Generation::transformers || gathers == nullptr || is_truthy(*gathers->value))
