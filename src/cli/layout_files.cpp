@@ -1,6 +1,5 @@
 #include "layout_files.hpp"
 
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -8,6 +7,8 @@
 
 #include "new_file.hpp"
 #include "oomplan/advise/advise.hpp"
+#include "oomplan/survey/meshes.hpp"
+#include "toml_settings.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -39,7 +40,8 @@ Result<std::vector<std::string>> write_layout(const std::string& folder, const L
       not_written("what --set changes cannot be put into this config", "leave --set out, or change the config itself");
   const std::optional<std::vector<KeyChange>> changes = changes_of(settings);
   if (!changes) return cannot;
-  const Result<std::string> text = patched(question.document, *changes);
+  const bool toml = question.document.syntax == Syntax::toml;
+  const Result<std::string> text = toml ? toml_with(question.document, *changes) : patched(question.document, *changes);
   if (!text) return text.errors();
   const Result<Document> document = parse_document(*text, question.document.file, question.document.syntax);
   IngestOptions plain = question.ingest;
@@ -51,13 +53,16 @@ Result<std::vector<std::string>> write_layout(const std::string& folder, const L
                                question.world,
                                question.rows,
                                question.headroom};
-  if (!document || needed_as_written(written, layout) != layout.needed) return cannot;
+  const std::optional<Bytes> needed = !document     ? std::nullopt
+                                      : layout.mesh ? needed_as_written(written, *layout.mesh)
+                                                    : needed_as_written(written, layout);
+  if (needed != layout.needed) return cannot;
   std::error_code error;
   if (!std::filesystem::create_directory(folder, error))
     return not_written(folder + ": " + (error ? error.message() : "there is such a folder already"));
-  const char* config = question.document.syntax == Syntax::json ? "config.json" : "config.yaml";
-  const std::array<std::pair<std::string, std::string>, 2> files{
-      {{"accelerate.yaml", layout.launcher}, {config, *text}}};
+  const char* config = toml ? "config.toml" : question.document.syntax == Syntax::json ? "config.json" : "config.yaml";
+  std::vector<std::pair<std::string, std::string>> files{{config, *text}};
+  if (!layout.mesh) files.insert(files.begin(), {"accelerate.yaml", layout.launcher});
   std::vector<std::string> out;
   for (const auto& [name, content] : files) {
     Result<NewFile> file = NewFile::create((std::filesystem::path(folder) / name).string());

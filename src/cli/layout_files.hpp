@@ -9,7 +9,8 @@
 
 namespace oomplan::cli {
 
-/// A new folder with accelerate.yaml and config.yaml (config.json where it is JSON): the question's document with the
+/// A new folder with accelerate.yaml and config.yaml (config.json where it is JSON, config.toml where it is TOML; of a
+/// mesh that alone): the question's document with the
 /// layout's settings and `overrides` in it, which is held against the layout before anything is written. The paths, in
 /// that order. Error: cli/not-written.
 Result<std::vector<std::string>> write_layout(const std::string& folder, const LayoutQuestion& question,

@@ -18,16 +18,6 @@ constexpr std::string_view micro_batch_fact = "micro_batch_size";
 constexpr std::string_view accumulation_fact = "gradient_accumulation_steps";
 constexpr std::string_view checkpointing_fact = "gradient_checkpointing";
 
-/// What the optimizer updates.
-bool is_fp32_trained(const TrainingPlan& plan, const Architecture& model) {
-  const WeightsDType held = plan.precision.weights_dtype.value;
-  const bool whole =
-      held == WeightsDType::fp32 || (held == WeightsDType::checkpoint && model.checkpoint_dtype == DType::fp32);
-  if (is_zero(plan.mesh.sharding.value) || plan.mesh.fsdp_fp32_trained.value) return true;
-  if (plan.adapter.kind.value == Adapter::none || plan.adapter.dtype.value == AdapterDType::as_base) return whole;
-  return plan.adapter.dtype.value == AdapterDType::fp32;
-}
-
 /// Whether it has an op of models/architectures that sends tokens to some of its experts.
 bool is_mixture(const Architecture& model) {
   return any_op(model, [](const OpSpec& op) { return op.op.ends_with("_moe"); });
@@ -161,6 +151,15 @@ class LayoutSearch {
 };
 
 }  // namespace
+
+bool is_fp32_trained(const TrainingPlan& plan, const Architecture& model) {
+  const WeightsDType held = plan.precision.weights_dtype.value;
+  const bool whole =
+      held == WeightsDType::fp32 || (held == WeightsDType::checkpoint && model.checkpoint_dtype == DType::fp32);
+  if (is_zero(plan.mesh.sharding.value) || plan.mesh.fsdp_fp32_trained.value) return true;
+  if (plan.adapter.kind.value == Adapter::none || plan.adapter.dtype.value == AdapterDType::as_base) return whole;
+  return plan.adapter.dtype.value == AdapterDType::fp32;
+}
 
 bool is_for(const LayoutKind& kind, const LayoutWorld& world) {
   return world.gpus() >= kind.least_gpus && (kind.most_gpus == 0 || world.gpus() <= kind.most_gpus) &&

@@ -2,16 +2,19 @@
 #include <algorithm>
 
 #include "oomplan/survey/layouts.hpp"
+#include "traffic.hpp"
 
 namespace oomplan {
-namespace {
 
-// What runs reach of what datasheets print: 38 to 43 % of the operations (arXiv 2407.21783, table 4). That of links is
-// assumed.
-constexpr double reached_of_operations = 0.4;
-constexpr double reached_of_links = 0.8;
-constexpr double giga = 1e9;
-constexpr double tera = 1e12;
+using survey::giga;
+using survey::Moved;
+using survey::moved_of;
+using survey::part_of_others;
+using survey::reached_of_links;
+using survey::reached_of_operations;
+using survey::tera;
+
+namespace {
 
 /// Collectives of one step, each over a number of ranks; how many of them a step has.
 struct Traffic {
@@ -55,15 +58,9 @@ double bytes_of(MixedDType dtype, double as_held) {
   return dtype == MixedDType::fp32 ? 4 : 2;
 }
 
-/// What one element takes as it is moved.
-struct Moved {
-  double frozen =
-      0;  ///< Of a weight that is not trained; 0 where each rank has the whole of it (4-bit weights in bytes).
-  double trained = 0;
-  double gradient = 0;
-};
+}  // namespace
 
-Moved moved_of(const TrainingPlan& plan, const Counted& parameters) {
+Moved survey::moved_of(const TrainingPlan& plan, const Counted& parameters) {
   const MeshFacts& mesh = plan.mesh;
   const auto held = static_cast<double>(bytes_of(plan.precision.weights_dtype.value, parameters));
   const AdapterDType adapter = plan.adapter.dtype.value;
@@ -82,10 +79,6 @@ Moved moved_of(const TrainingPlan& plan, const Counted& parameters) {
   if (quantized.storage.value == QuantStorage::uint8) out.frozen = 0;
   return out;
 }
-
-double part_of_others(std::int64_t ranks) { return 1 - 1 / static_cast<double>(ranks); }
-
-}  // namespace
 
 StepCost step_cost(const TrainingPlan& plan, const Counted& parameters, const Gpu& gpu, const LayoutWorld& world) {
   const Traffic traffic = traffic_of(plan);

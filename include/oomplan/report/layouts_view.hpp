@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,11 @@ struct LayoutsView {
   std::string recipe{};  ///< The command that stands for a model; "" where the config is a file.
   Gpu gpu{};
   LayoutWorld world{};
-  std::int64_t rows = 0;             ///< Of a step, on all GPUs together: as many at least.
-  double headroom = 0;               ///< Of gpu.total, 0 to 1.
-  std::vector<Layout> layouts{};     ///< Sorted.
-  std::vector<std::string> files{};  ///< That were written, for the first.
+  std::int64_t rows = 0;               ///< Of a step, on all GPUs together: as many at least.
+  double headroom = 0;                 ///< Of gpu.total, 0 to 1.
+  std::vector<Layout> layouts{};       ///< Sorted.
+  std::optional<MeshCounts> meshes{};  ///< Where the layouts are meshes.
+  std::vector<std::string> files{};    ///< That were written, for the first.
 };
 
 struct LayoutsViewOptions {

@@ -9,6 +9,7 @@
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/core/result.hpp"
 #include "oomplan/plan/plan.hpp"
+#include "oomplan/survey/mesh_layout.hpp"
 
 namespace oomplan {
 
@@ -56,9 +57,21 @@ struct Layout {
   StepCost cost{};
   std::string launcher{};               ///< accelerate's launcher config of it.
   std::vector<std::string> settings{};  ///< What it sets of the document's own keys: "key=value".
+  std::optional<MeshLayout> mesh{};     ///< Where it is a mesh; then `launcher` is empty, and the kind only a name.
   /// Why there is no figure; then nothing above but the kind counts. survey/other-layout: what the config says
   /// itself, or --set, makes another plan of the layout's settings than was asked for.
   Diagnostics undecided{};
+};
+
+/// What became of the meshes that were looked at.
+struct MeshCounts {
+  std::int64_t considered = 0;
+  std::int64_t too_large = 0;  ///< By the bound.
+  std::int64_t played = 0;
+  std::int64_t misfits = 0;     ///< Of them.
+  std::int64_t refused = 0;     ///< That the frameworks stop at.
+  std::int64_t undecided = 0;   ///< That would have come before the last that is listed.
+  std::int64_t not_played = 0;  ///< Slower than those that are listed.
 };
 
 }  // namespace oomplan

@@ -49,6 +49,9 @@ std::optional<Bytes> needed_as_written(const LayoutQuestion& question, Layout la
 /// nothing twice and moves least; then what needs least.
 void sort_layouts(std::vector<Layout>& layouts);
 
+/// Whether the optimizer updates weights of 32 bits; else those that were loaded, in their dtype.
+bool is_fp32_trained(const TrainingPlan& plan, const Architecture& model);
+
 /// How many of a model's parameters there are.
 struct Counted {
   std::int64_t all = 0;

@@ -13,11 +13,13 @@
 #include "../layout_files.hpp"
 #include "../options.hpp"
 #include "../parallel.hpp"
+#include "../plain_loop.hpp"
 #include "../reasons.hpp"
 #include "../recipe.hpp"
 #include "oomplan/estimate/fit_check.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/report/layouts_view.hpp"
+#include "oomplan/survey/meshes.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -32,6 +34,7 @@ struct Options {
   std::string headroom{usual_headroom_text};
   std::optional<std::int64_t> rows{};
   std::optional<std::int64_t> network{};
+  std::string loop{};
   std::string write{};
   bool json = false;
   std::size_t width = usual_width;  ///< Of the terminal.
@@ -39,7 +42,9 @@ struct Options {
 
 void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
-  app.option("MODEL", question.config, "A model, by hub id or folder; or a config of transformers' Trainer or TRL")
+  app.option("MODEL", question.config,
+             "A model, by hub id or folder; or a config of transformers' Trainer or TRL, of torchtitan or of the plain "
+             "form")
       .required();
   app.option("--gpu", options.gpus,
              "How many GPUs of which kind: 8xh100-80gb, on two machines 2x8xh100-80gb; several with commas, one after "
@@ -53,6 +58,11 @@ void add_options(const ArgumentParser& app, Options& options) {
       .between(1, static_cast<int>(most_rows))
       .type_name("ROWS");
   add_recipe_options(app, question.recipe);
+  app.option("--loop", options.loop,
+             "Of a model in place of a config: trl (as it is), or torch, a plain loop, of which ranks can share "
+             "matrices and layers too")
+      .among({"trl", "torch"})
+      .type_name("NAME");
   app.option("--headroom", options.headroom, "How much of each GPU to leave free (5%)").type_name("PERCENT");
   app.option("--network", options.network, "Between machines, of one GPU in one direction, in GB/s (25)")
       .positive()
@@ -95,21 +105,24 @@ std::string precision_of(const TrainingPlan& plan) {
 }
 
 /// Of a step of the plan on all GPUs together.
-Result<std::int64_t> rows_of(const TrainingPlan& plan, const LayoutWorld& world) {
-  const std::int64_t of_one = plan.batch.micro_batch_size.value;
-  const std::int64_t times = plan.batch.gradient_accumulation_steps.value;
-  if (of_one <= most_rows && times <= most_rows / of_one && world.gpus() <= most_rows / (of_one * times))
-    return of_one * times * world.gpus();
+Result<std::int64_t> rows_of(const TrainingPlan& plan) {
+  const std::int64_t at_once =
+      saturating_mul(plan.batch.micro_batch_size.value, plan.mesh.pipeline_micro_batches.value);
+  const std::int64_t of_one = saturating_mul(at_once, plan.batch.gradient_accumulation_steps.value);
+  const std::int64_t rows = saturating_mul(of_one, std::max<std::int64_t>(data_ranks(plan.mesh), 1));
+  if (rows <= most_rows) return rows;
   return Diagnostic{.code = "cli/usage",
                     .message = "the config comes to more than " + std::to_string(most_rows) + " rows a step",
                     .hint = "--rows says how many there are to be"};
 }
 
-/// Why the layouts of models/layouts are not this config's.
+/// Why neither the layouts of models/layouts nor meshes are this config's.
 Diagnostics not_for_layouts(const TrainingPlan& plan, const LayoutWorld& world) {
+  if (says_meshes(plan.dialect)) return {};
   if (plan.dialect != "hf")
     return {{.code = "survey/other-layout",
-             .message = "layouts are compared for configs of transformers' Trainer and TRL, and this is read as " +
+             .message = "layouts are compared for configs of transformers' Trainer and TRL, of torchtitan and of the "
+                        "plain form, and this is read as " +
                         plan.dialect,
              .hint = "oomplan estimate and fix take it"}};
   const Sharding whole = world.gpus() > 1 ? Sharding::ddp : Sharding::none;
@@ -140,7 +153,9 @@ Outcome plan_on_gpus(const std::string& gpus, const Options& options, const Term
   if (!gpu) return refused(gpu.errors(), options);
   const Result<std::vector<LayoutKind>> kinds = layout_kinds();
   if (!kinds) return refused(kinds.errors(), options);
-  const Result<ReadConfig> read = config_or_recipe(question.config, question.recipe, *catalog);
+  const Result<ReadConfig> read = options.loop == "torch"
+                                      ? plain_loop(question.config, question.recipe, *catalog)
+                                      : config_or_recipe(question.config, question.recipe, *catalog);
   if (!read) return refused(read.errors(), options);
   LayoutsView view{.config = question.config, .recipe = read->recipe, .gpu = *gpu, .headroom = *headroom};
   view.world = {std::max(cards.each, std::int64_t{1}), cards.machines,
@@ -153,12 +168,20 @@ Outcome plan_on_gpus(const std::string& gpus, const Options& options, const Term
   how.dialect = plan->dialect;
   const Result<Architecture> architecture = find_model(plan->model.name.value, *catalog, plan->model_config);
   if (!architecture) return refused(placed(architecture.errors(), plan->model.name.origin), options);
-  const Result<std::int64_t> rows = options.rows ? Result<std::int64_t>(*options.rows) : rows_of(*plan, view.world);
+  const Result<std::int64_t> rows = options.rows ? Result<std::int64_t>(*options.rows) : rows_of(*plan);
   if (!rows) return refused(rows.errors(), options);
   view.rows = *rows;
   view.world.precision = precision_of(*plan);
   const LayoutQuestion asked{read->document, how, *architecture, *gpu, view.world, view.rows, *headroom};
-  view.layouts = all_layouts(asked, *kinds);
+  if (says_meshes(plan->dialect)) {
+    const Result<TrainingPlan> plain = with_model_defaults(*plan, *architecture);
+    if (!plain) return refused(plain.errors(), options);
+    Meshes meshes = plan_meshes(asked, *plain);
+    view.layouts = std::move(meshes.layouts);
+    view.meshes = meshes.counts;
+  } else {
+    view.layouts = all_layouts(asked, *kinds);
+  }
   const Layout& first = view.layouts.front();
   if (!first.undecided.empty()) return refused(first.undecided, options);
   if (!options.write.empty() && first.fits) {

@@ -17,6 +17,7 @@ using report::Paint;
 using report::Row;
 
 constexpr std::size_t most_shown = 10;
+constexpr std::size_t most_named = 4;  ///< With one reason.
 
 class LayoutsPage {
  public:
@@ -60,19 +61,25 @@ class LayoutsPage {
              on + "\n";
     }
     const Layout& best = *fitting_.front();
-    const std::string times = best.accumulation > 1 ? fmt::format(", accumulated {} times", best.accumulation) : "";
+    const bool piped = best.mesh && best.mesh->shape.pipeline > 1;
+    const std::string times = best.accumulation == 1 ? ""
+                              : piped                ? fmt::format(", {} of them in the pipeline", best.accumulation)
+                                                     : fmt::format(", accumulated {} times", best.accumulation);
     return fmt::format("{}{}: {}; micro-batch {}{}; {} needed of {}\n",
                        report::painted("best", Paint::green, options_.colour), on, named(best), best.micro_batch, times,
                        to_text(best.needed), to_text(view_.gpu.total));
   }
 
   std::int64_t rows_of(const Layout& layout) const {
+    if (layout.mesh) return layout.mesh->rows();
     return layout.micro_batch * layout.accumulation * view_.world.gpus();
   }
 
   bool times() const { return !fitting_.empty() && fitting_.front()->cost.seconds.has_value(); }
 
-  static double seconds_a_row(const Layout& layout) {
+  /// Rows beyond those that were asked for are no gain of a mesh's, which may have fewer data ranks.
+  double seconds_a_row(const Layout& layout) const {
+    if (layout.mesh) return layout.cost.seconds.value_or(0) / static_cast<double>(view_.rows);
     return layout.cost.seconds.value_or(0) / static_cast<double>(layout.micro_batch * layout.accumulation);
   }
 
@@ -115,21 +122,30 @@ class LayoutsPage {
     add_paragraph("does not fit: " + list);
   }
 
-  /// Each reason with all that it is of.
+  struct Reason {
+    std::string why{};
+    std::string titles{};
+    std::size_t count = 0;
+  };
+
+  /// Each reason with what it is of.
   void add_undecided() {
-    std::vector<std::pair<std::string, std::string>> reasons;
+    std::vector<Reason> reasons;
     for (const Layout& layout : view_.layouts) {
       if (layout.undecided.empty()) continue;
       const std::string& why = layout.undecided.front().message;
-      const auto known = std::ranges::find(reasons, why, &std::pair<std::string, std::string>::first);
-      if (known == reasons.end()) {
-        reasons.emplace_back(why, named(layout));
-      } else {
-        known->second += "; " + named(layout);
-      }
+      auto known = std::ranges::find(reasons, why, &Reason::why);
+      if (known == reasons.end()) known = reasons.insert(known, {.why = why});
+      if (++known->count <= most_named || !view_.meshes)
+        known->titles += (known->titles.empty() ? "" : "; ") + named(layout);
     }
     if (!reasons.empty()) out_ += "\n";
-    for (const auto& [why, titles] : reasons) add_paragraph("cannot be decided (" + titles + "): " + printable(why));
+    for (const Reason& reason : reasons) {
+      const bool all = !view_.meshes || reason.count <= most_named;
+      add_paragraph(fmt::format("cannot be decided ({}{}): {}", reason.titles,
+                                all ? "" : fmt::format(" and {} more", reason.count - most_named),
+                                printable(reason.why)));
+    }
   }
 
   void add_notes() {
@@ -140,14 +156,26 @@ class LayoutsPage {
     if (differ) add_paragraph("results differ: " + masters());
     add_paragraph(fmt::format("{} rows a step at least, on all GPUs together; {:g} % of a GPU left free{}", view_.rows,
                               view_.headroom * 100, times() ? ". " + cost_note() : ""));
+    if (view_.meshes) add_paragraph(counts_note(*view_.meshes));
     if (!view_.recipe.empty()) add_paragraph("recipe: " + view_.recipe);
-    add_paragraph(fmt::format("the first: {}; started by {}", fmt::join(fitting_.front()->settings, ", "), starts()));
+    add_paragraph(fmt::format("the first: {}; {}", fmt::join(fitting_.front()->settings, ", "), starts()));
+  }
+
+  static std::string counts_note(const MeshCounts& counts) {
+    return fmt::format(
+        "{} layouts: {} cannot fit by a bound, {} were played ({} of them do not fit), {} cannot be decided and {} the "
+        "frameworks stop at; the other {} are slower than those above, or of the same mesh",
+        with_separators(counts.considered), with_separators(counts.too_large), with_separators(counts.played),
+        with_separators(counts.misfits), with_separators(counts.undecided), with_separators(counts.refused),
+        with_separators(counts.not_played));
   }
 
   std::string starts() const {
-    if (view_.files.empty()) return "the launcher config that --write FOLDER makes, or --json has";
+    if (view_.meshes && view_.files.empty()) return "in a config that --write FOLDER makes";
+    if (view_.meshes) return "in " + printable(view_.files.front());
+    if (view_.files.empty()) return "started by the launcher config that --write FOLDER makes, or --json has";
     const std::string script = view_.recipe.empty() ? "with your script and" : "-m trl.scripts.sft --config";
-    return fmt::format("accelerate launch --config_file {} {} {}", printable(view_.files.front()), script,
+    return fmt::format("started by accelerate launch --config_file {} {} {}", printable(view_.files.front()), script,
                        printable(view_.files.back()));
   }
 
