@@ -10,6 +10,7 @@
 
 #include "oomplan/catalog/catalog.hpp"
 #include "oomplan/estimate/ranks.hpp"
+#include "oomplan/ingest/ingest.hpp"
 
 namespace oomplan::oracle {
 namespace {
@@ -309,6 +310,19 @@ Truth truth_of(const json& result) {
   return t;
 }
 
+/// What transformers 4 does otherwise with the model; what it does that is not played is no case.
+void follow_version(Case& c) {
+  constexpr std::string_view transformers_4 = "transformers 4.";
+  if (!c.plan.framework.starts_with(transformers_4)) return;
+  auto plan = with_model_defaults(c.plan, *c.architecture);
+  if (!plan) {
+    c.unsupported = joined(plan.errors());
+    return;
+  }
+  c.plan = *std::move(plan);
+  for (const auto& what : c.plan.unmodelled) c.unsupported += (c.unsupported.empty() ? "" : "; ") + what.feature;
+}
+
 Case case_of(const json& models, const json& c, const Catalog& catalog = {}) {
   Case out;
   out.id = c.value("id", "?");
@@ -327,6 +341,7 @@ Case case_of(const json& models, const json& c, const Catalog& catalog = {}) {
     out.architecture = *architecture;
     // The cases' sizes are what a processor makes, but for the patches that it fills up with.
     if (!c.contains("max_patches")) out.architecture->processor = {};
+    follow_version(out);
   } else {
     out.unsupported = joined(architecture.errors());
   }

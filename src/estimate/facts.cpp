@@ -37,6 +37,12 @@ bool trains_embeddings(const TrainingPlan& plan) {
   });
 }
 
+// transformers 4 asks what get_input_embeddings() returns, which of a model with towers is its language model's.
+bool asks_language_alone(const TrainingPlan& plan, const Architecture& architecture) {
+  return plan.framework.find("transformers 4.") != std::string::npos &&
+         std::ranges::any_of(architecture.body, &Segment::tower);
+}
+
 // TRL's trainers, but for GKD's, ask for none in the call itself (compute_loss); others in the config of the whole
 // model alone.
 bool fills_cache(const TrainingPlan& plan, const Architecture& architecture) {
@@ -222,6 +228,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.checkpoints_modules = plan.checkpointing.wrapped.value && plan.mesh.sharding.value == Sharding::fsdp2 &&
                           plan.mesh.fsdp_units.value == ShardUnits::adapters;
   f.input_grads = asks || (f.adapts() && plan.adapter.input_grads.value) || trains_embeddings(plan);
+  f.patch_grads = f.input_grads && !asks_language_alone(plan, architecture);
   const bool refers = plan.recipe.cache_kind.value != CacheKind::copies;
   f.fills_cache = fills_cache(plan, architecture) || (plan.recipe.use_cache.value && refers);
   f.generates = plan.recipe.kind.value == RecipeKind::grpo && plan.recipe.generation.value == Generation::transformers;

@@ -90,6 +90,7 @@ struct Facts {
   Location trained_at{};
   std::vector<std::string> frozen{};  ///< Parts of names of parameters that are not.
   bool input_grads = false;           ///< The embedding's output is asked for a gradient (enable_input_require_grads).
+  bool patch_grads = false;           ///< And what makes a picture's patches, or a sound's frames.
   bool neftune = false;               ///< As RecipeFacts has it.
   std::vector<std::string> modules_to_save{};
   Location modules_to_save_at{};

@@ -240,13 +240,14 @@ void ChosenVersions::report(Draft& draft) const {
 
 namespace {
 
-/// A term: "fact=value|value", or "fact<number".
+/// A term: "fact=value|value", "fact<number" or "fact>number".
 bool holds_term(std::string_view term, const TrainingPlan& plan) {
-  const auto test = term.find_first_of("=<");
+  const auto test = term.find_first_of("=<>");
   const auto value = fact_of(plan, term.substr(0, test));
   if (!value || test == term.npos) return false;
   std::string_view rest = term.substr(test + 1);
   if (term[test] == '<') return part(numbers_of(*value), 0) < part(numbers_of(rest), 0);
+  if (term[test] == '>') return part(numbers_of(rest), 0) < part(numbers_of(*value), 0);
   while (!rest.empty()) {
     const auto bar = rest.find('|');
     if (*value == rest.substr(0, bar)) return true;
@@ -266,7 +267,7 @@ bool holds_of(std::string_view condition, const TrainingPlan& plan) {
   }
 }
 
-std::string_view first_fact(std::string_view condition) { return condition.substr(0, condition.find_first_of("=<")); }
+std::string_view first_fact(std::string_view condition) { return condition.substr(0, condition.find_first_of("=<>")); }
 
 }  // namespace
 

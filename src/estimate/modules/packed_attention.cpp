@@ -95,10 +95,10 @@ Tensor fused(Torch& t, const Tensor& query, const Tensor& key, const Tensor& val
   return t.attach(node, t.empty(rows, q->dtype, "aten::cat"));
 }
 
-/// What eager attention makes of one piece on its way: the product and its multiple, gone before the next piece's.
-void score(Torch& t, const Dims& square, DType dtype) {
+/// The product of one piece and its multiple, which Python has a name for until the piece's weights take it.
+Tensor score(Torch& t, const Dims& square, DType dtype) {
   const Tensor product = t.empty(square, dtype, "aten::bmm");
-  const Tensor scaled = t.empty(square, dtype, "aten::mul");
+  return t.empty(square, dtype, "aten::mul");
 }
 
 /// Pieces go one after the other, and what one kept goes when it is done with. Where there is one only that counts.
@@ -163,8 +163,10 @@ Tensor eager(Torch& t, const Tensor& query, const Tensor& key, const Tensor& val
   const Tensor outs = t.empty({1, q->sizes[2], q->sizes[1], q->sizes[3]}, q->dtype, "aten::clone");
   {
     InBucket scores(t, Bucket::attention_scores);
-    score(t, last, q->dtype);
+    const Tensor scaled = score(t, last, q->dtype);
+    Tensor raised = q->dtype == DType::fp32 ? Tensor{} : t.empty(last, DType::fp32, "aten::_to_copy");
     const Tensor probabilities = t.empty(kept, DType::fp32, "aten::_softmax");
+    raised.reset();
     const Tensor weights = q->dtype == DType::fp32 ? probabilities : t.empty(kept, q->dtype, "aten::_to_copy");
     t.save_output(node, 3, probabilities);
     t.save_output(node, 4, weights);

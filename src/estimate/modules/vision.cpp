@@ -63,7 +63,7 @@ Tensor PatchConvolution::operator()(Play& play, const Tensor& pixels, const Dims
 }
 
 void ask_for_gradient(const Facts& facts, const Tensor& embedded) {
-  if (facts.input_grads) embedded->requires_grad = true;
+  if (facts.patch_grads) embedded->requires_grad = true;
 }
 
 void refuse_images(Builder& b, std::string message, std::string hint) {

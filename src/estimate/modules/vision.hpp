@@ -11,7 +11,8 @@
 namespace oomplan::estimator {
 
 /// Where a frozen model is checkpointed, what its embeddings make is asked for a gradient: transformers finds the
-/// module that makes it in each of the model's parts (modeling_utils.py: enable_input_require_grads).
+/// module that makes it in each of the model's parts (modeling_utils.py: enable_input_require_grads), but for
+/// transformers 4.
 void ask_for_gradient(const Facts& facts, const Tensor& embedded);
 
 /// A plan's images are such as no figure is known for.

@@ -1,6 +1,8 @@
-// GPT2Attention: one Conv1D for q, k and v, split; learned positions, so no rotation.
+// GPT2Attention: one Conv1D for q, k and v, split; learned positions, so no rotation. In transformers 4 each layer
+// holds a mask of all positions, which it does not read.
 #include "modules/attention_core.hpp"
 #include "modules/linear.hpp"
+#include "oomplan/catalog/older_code.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -17,6 +19,11 @@ class FusedAttention final : public Module {
     const std::string m = a.module() + ".";
     c_attn_ = Linear(b, m + "c_attn", width_, 3 * width_, true, LinearKind::conv1d);
     c_proj_ = Linear(b, m + "c_proj", width_, width_, true, LinearKind::conv1d);
+    if (a.find(older_code) == nullptr) return;
+    const std::int64_t positions = a.integer("positions");
+    Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
+    allowed_ = b.torch.empty({1, 1, positions, positions}, DType::boolean, "buffer");
+    masked_ = b.torch.empty({}, DType::fp32, "buffer");
   }
 
   void forward(Play& play, Stream& s) const override {
@@ -46,6 +53,7 @@ class FusedAttention final : public Module {
   bool upcast_;
   std::int32_t module_;
   Linear c_attn_{}, c_proj_{};
+  Tensor allowed_{}, masked_{};
 };
 
 }  // namespace

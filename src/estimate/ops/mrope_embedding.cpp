@@ -1,5 +1,7 @@
 // Qwen2VLRotaryEmbedding: positions of three kinds (time, row, column), of which each gives its share of cos and sin.
-// Qwen3VLTextRotaryEmbedding writes the shares into those of the first (`interleaved`).
+// Qwen3VLTextRotaryEmbedding writes the shares into those of the first (`interleaved`). In transformers 4 each layer
+// takes Qwen2-VL's shares out of all three (apply_multimodal_rotary_pos_emb).
+#include "oomplan/catalog/older_code.hpp"
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
@@ -8,7 +10,9 @@ namespace {
 class MropeEmbedding final : public Module {
  public:
   MropeEmbedding(const Attributes& a, Builder& b)
-      : half_(a.integer("head_dim") / 2), interleaved_(a.flag("interleaved", false)) {
+      : half_(a.integer("head_dim") / 2),
+        interleaved_(a.flag("interleaved", false)),
+        older_(a.find(older_code) != nullptr) {
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     inverse_ = b.torch.empty({half_}, DType::fp32, "buffer");
     original_ = b.torch.empty({half_}, DType::fp32, "buffer");
@@ -24,6 +28,14 @@ class MropeEmbedding final : public Module {
     Tensor positions = t.empty({3, f.batch, f.length, 1}, DType::fp32, "aten::_to_copy");
     const Tensor freqs = t.empty({3, f.batch, f.length, half_}, DType::fp32, "aten::mul");
     positions.reset();
+    if (older_) {
+      const Tensor both = t.cat({freqs, freqs}, 3);
+      const Tensor all_cos = t.mul_scalar(t.pointwise({&both}, DType::fp32, "aten::cos"));
+      const Tensor all_sin = t.mul_scalar(t.pointwise({&both}, DType::fp32, "aten::sin"));
+      s.arguments.cos[0] = t.to(all_cos, s.hidden->dtype);
+      s.arguments.sin[0] = t.to(all_sin, s.hidden->dtype);
+      return;
+    }
     Tensor cos = t.mul_scalar(t.pointwise({&freqs}, DType::fp32, "aten::cos"));
     Tensor sin = t.mul_scalar(t.pointwise({&freqs}, DType::fp32, "aten::sin"));
     sin = composed(t, f);
@@ -40,6 +52,7 @@ class MropeEmbedding final : public Module {
 
   std::int64_t half_;
   bool interleaved_;
+  bool older_;
   Tensor inverse_{}, original_{};
 };
 

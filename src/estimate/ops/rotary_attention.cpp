@@ -106,12 +106,20 @@ class RotaryAttention final : public Module {
     return qkv;
   }
 
-  std::array<Tensor, 3> turned_heads(Play& play, const Tensor& x, const Tensor& cos, const Tensor& sin) const {
+  /// Of each position's three kinds its share, in transformers 4 (apply_multimodal_rotary_pos_emb).
+  static Tensor share_of(Torch& t, const Tensor& turns) {
+    const Dims& sizes = turns->sizes;
+    return sizes.size() == 4 ? t.empty({sizes[1], sizes[2], sizes[3]}, turns->dtype, "aten::cat") : turns;
+  }
+
+  std::array<Tensor, 3> turned_heads(Play& play, const Tensor& x, const Tensor& all_cos, const Tensor& all_sin) const {
     Torch& t = play.torch;
     auto [q, k, v] = heads_of(play, x);
+    const bool turns = rotary_ != Rotary::none;
+    const Tensor cos = turns ? share_of(t, all_cos) : Tensor{};
+    const Tensor sin = turns ? share_of(t, all_sin) : Tensor{};
     if (qk_norm_ == QkNorm::transposed) normalise(play, q, k);
-    play.facts.liger_rope&& rotary_ != Rotary::none ? liger::rotate(t, q, k, cos, sin)
-                                                    : rotate(t, rotary_, q, k, cos, sin);
+    play.facts.liger_rope&& turns ? liger::rotate(t, q, k, cos, sin) : rotate(t, rotary_, q, k, cos, sin);
     if (qk_norm_ == QkNorm::turned) normalise(play, q, k);
     return {std::move(q), std::move(k), std::move(v)};
   }
