@@ -2,8 +2,8 @@
 # of its work. Two files of a batch cannot have a private name in common; a file for which that is natural stands here, and
 # is compiled alone, as are all of the folders below (each command has its `Options`, each recipe its `micro_batch`).
 set(OOMPLAN_ALONE_FOLDERS commands dialects recipes)
-set(OOMPLAN_ALONE_estimate mesh modules/delta_rule_by_rows modules/kimi_delta modules/linear_torchao modules/unsloth_lora
-                           objectives/entropy_aware objectives/linear_cross_entropy ops/llama4_moe ops/scale
+set(OOMPLAN_ALONE_estimate mesh modules/delta_rule_by_rows modules/fla modules/kimi_delta modules/linear_torchao
+                           modules/unsloth_lora objectives/entropy_aware objectives/linear_cross_entropy ops/llama4_moe ops/scale
                            ops/stack_embedding ops/stack_positions ops/take_features ops/torchtune_attention
                            optimizers/newton_schulz policies/fsdp2 policies/zero12 recording/recording repetition
                            reservation rising_cards torch/attention torch/logsumexp)

@@ -65,7 +65,18 @@ void warn_of_unmatched(TrainingPlan& plan, const Footprint& footprint) {
 }
 
 void warn_of_scans(TrainingPlan& plan, const Footprint& footprint) {
-  if (!footprint.scans || plan.kernels.scan_packages.origin.kind != Origin::Kind::assumed) return;
+  const Setting<bool>& packages = plan.kernels.scan_packages;
+  if (!footprint.scans || packages.origin.kind != Origin::Kind::assumed) return;
+  if (packages.value) {
+    plan.warnings.push_back(
+        {.severity = Severity::warning,
+         .code = "estimate/assumed-kernels",
+         .message = "the model's linear-attention layers run in kernels: " + packages.origin.source +
+                    ", as is assumed; where Triton meets them for the first time on a machine it takes 256 MiB more in "
+                    "the first step",
+         .hint = "say `--set scan_packages=false` if it is not, or `=true` if it is"});
+    return;
+  }
   plan.warnings.push_back(
       {.severity = Severity::warning,
        .code = "estimate/assumed-kernels",

@@ -102,7 +102,9 @@ constexpr auto rows = std::to_array<CodeRow>({
     {"estimate/assumed-kernels", Verdict::answered,
      "The model has state-space or linear-attention layers, and nothing says whether mamba-ssm, causal-conv1d or "
      "flash-linear-attention is installed. transformers takes their kernels where they are; the figure is that of its "
-     "own code, which needs more. `--set scan_packages=false` says that none is."},
+     "own code, which needs more. `--set scan_packages=false` says that none is. Axolotl asks for "
+     "flash-linear-attention, so that the gated delta rules of Qwen3-Next and Qwen3.5 are taken to be its kernels "
+     "there."},
     {"estimate/bad-alloc-conf", Verdict::usage,
      "PYTORCH_ALLOC_CONF is key:value pairs with commas between them, each value one that PyTorch takes. PyTorch "
      "itself would stop with an error, or read something else than was meant."},

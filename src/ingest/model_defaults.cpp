@@ -167,6 +167,16 @@ void check_scans(TrainingPlan& plan, const Architecture& model) {
                              model.model_type, plan.model.name.origin.where});
 }
 
+// Run with transformers 5.14.1 alone.
+void check_delta_kernels(TrainingPlan& plan, const Architecture& model) {
+  const bool older = any_op(
+      model, [&](const OpSpec& spec) { return spec.op == "gated_delta_net" && runs_older_code(spec, plan.framework); });
+  if (!plan.kernels.scan_packages.value || !older || transformers_in(plan.framework) == "5.14.1") return;
+  plan.unmodelled.push_back(
+      {"the kernels of flash-linear-attention under transformers " + std::string(transformers_in(plan.framework)),
+       "scan_packages", plan.kernels.scan_packages.origin.where});
+}
+
 // T5 had no sdpa attention before 5.23, and nobody compared the others' code.
 void check_stacks(TrainingPlan& plan, const Architecture& model) {
   if (model.task != Task::sequence_to_sequence || !runs_before(plan, played_transformers())) return;
@@ -291,6 +301,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   if (std::optional<Diagnostic> refused = ingestion::take_quantized_checkpoint(plan, model)) return *std::move(refused);
   add_router_loss(plan, model);
   check_router_loss(plan, model);
+  check_delta_kernels(plan, model);
   check_scans(plan, model);
   check_stacks(plan, model);
   check_family(plan, model);

@@ -33,7 +33,8 @@ inline constexpr std::array step_rows{
     fact<&Plan::kernels, &KernelFacts::scan_packages, as::boolean>(
         "scan_packages",
         {"mamba-ssm, causal-conv1d or flash-linear-attention is installed, whose kernels transformers takes for "
-         "state-space and linear-attention layers in place of its own code",
+         "state-space and linear-attention layers in place of its own code; of gated delta rules by transformers 5.14, "
+         "flash-linear-attention alone is",
          {},
          [](const Plan& plan) { return plan.kernels.scan_packages.value; }}),
     fact<&Plan::recipe, &RecipeFacts::loss, as::loss>(

@@ -6,11 +6,12 @@
 namespace oomplan::estimator {
 
 CausalConv::CausalConv(const Attributes& a, Builder& b, const std::string& name, std::int64_t channels,
-                       std::int64_t kernel, bool bias, Activation activation)
+                       std::int64_t kernel, bool bias, Activation activation, bool packages)
     : kernel_(kernel), older_(a.find(older_code) != nullptr), activation_(activation), module_(b.module_id(name)) {
   weight_ = b.convolution(name, {channels, 1, kernel});
   if (bias) bias_ = b.weight(name + ".bias", {channels}, Part::bias);
-  if (b.facts.scan_packages) a.unmodelled("the kernels of mamba-ssm, causal-conv1d and flash-linear-attention");
+  if (b.facts.scan_packages && !packages)
+    a.unmodelled("the kernels of mamba-ssm, causal-conv1d and flash-linear-attention");
   b.scans = true;
 }
 

@@ -13,9 +13,10 @@ namespace oomplan::estimator {
 class CausalConv {
  public:
   CausalConv() = default;
-  /// `name` is the submodule's ("conv1d"). The op's attributes say what cannot be played.
+  /// `name` is the submodule's ("conv1d"). The op's attributes say what cannot be played. `packages`: the op plays the
+  /// kernels of flash-linear-attention.
   CausalConv(const Attributes& attributes, Builder& builder, const std::string& name, std::int64_t channels,
-             std::int64_t kernel, bool bias, Activation activation = nullptr);
+             std::int64_t kernel, bool bias, Activation activation = nullptr, bool packages = false);
 
   /// x: batch × channels × length. Under older code the module itself is called.
   Tensor operator()(Play& play, const Tensor& x) const;

@@ -36,6 +36,8 @@ class NormThenGate {
   NormThenGate() = default;
   NormThenGate(Builder& builder, const std::string& name, std::int64_t width, bool strict = false);
   Tensor operator()(Play& play, const Tensor& x, const Tensor& gate) const;
+  const Tensor& weight() const { return weight_; }
+  std::int32_t module_id() const { return module_; }
 
  private:
   Tensor weight_{};

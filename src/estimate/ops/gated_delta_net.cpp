@@ -1,10 +1,12 @@
 // Qwen3NextGatedDeltaNet without packages of kernels: a short convolution of queries, keys and values, the gated delta
 // rule in chunks, and a norm of its result under a gate. Qwen3_5GatedDeltaNet is the same but for its projections,
-// which are four in place of two (`projections: apart`).
+// which are four in place of two (`projections: apart`). With flash-linear-attention alone the rule and the norm are
+// its kernels.
 #include <algorithm>
 
 #include "modules/causal_conv.hpp"
 #include "modules/delta_rule.hpp"
+#include "modules/fla.hpp"
 #include "modules/gated_norm.hpp"
 #include "modules/linear.hpp"
 #include "oomplan/catalog/older_code.hpp"
@@ -30,7 +32,7 @@ class GatedDeltaNet final : public Module {
     keys_ = saturating_mul(key_heads_, key_width_);
     values_ = saturating_mul(heads_, value_width_);
     conv_ = CausalConv(a, b, m + "conv1d", 2 * keys_ + values_, kernel_, false,
-                       find_activation(a.text("activation", "silu"), b));
+                       find_activation(a.text("activation", "silu"), b), older_);
     if (!apart_) {
       in_qkvz_ = Linear(b, m + "in_proj_qkvz", width, saturating_mul(2, keys_ + values_), false);
       in_ba_ = Linear(b, m + "in_proj_ba", width, saturating_mul(2, heads_), false);
@@ -39,6 +41,7 @@ class GatedDeltaNet final : public Module {
     a_log_ = b.weight(m + "A_log", {heads_}, Part::bias);
     norm_ = NormThenGate(b, m + "norm", value_width_);
     out_proj_ = Linear(b, m + "out_proj", values_, width, false);
+    kernels_ = b.facts.scan_packages && older_;
     if (!apart_) return;
     in_qkv_ = Linear(b, m + "in_proj_qkv", width, 2 * keys_ + values_, false);
     in_z_ = Linear(b, m + "in_proj_z", width, values_, false);
@@ -88,10 +91,20 @@ class GatedDeltaNet final : public Module {
     Tensor state;
     KeyValues* const cache = s.arguments.cache.get();
     if (older_) in = with_heads_repeated(t, in);
+    if (kernels_) {
+      s.hidden = output(play, fla::chunk_gated_delta_rule(t, in), p.z);
+      return;
+    }
     const auto rule = older_ ? chunk_delta_rule_by_rows : chunk_delta_rule;
     Tensor out = rule(t, in, cache == nullptr ? nullptr : &state);
     if (cache != nullptr) cache->add(state);  // update_recurrent_state: a copy.
     s.hidden = output(play, std::move(out), p.z);
+  }
+
+  Tensor normed(Play& play, const Tensor& out, const Tensor& z) const {
+    if (!kernels_) return norm_(play, out, z);
+    Restore module(play.torch.recorder.scope.module, norm_.module_id());
+    return fla::rms_norm_gated(play.torch, out, z, norm_.weight());
   }
 
   /// update_conv_state: a copy of the last tokens, as many as the convolution is wide.
@@ -147,7 +160,7 @@ class GatedDeltaNet final : public Module {
     const Dims sizes = z->sizes;
     out = t.reshape(out, {-1, value_width_});
     z = t.reshape(z, {-1, value_width_});
-    out = norm_(play, out, z);
+    out = normed(play, out, z);
     out = t.reshape(out, {sizes[0], sizes[1], -1});
     return out_proj_(play, out);
   }
@@ -161,6 +174,7 @@ class GatedDeltaNet final : public Module {
   std::int64_t kernel_;
   bool apart_;
   bool older_;
+  bool kernels_ = false;
   std::int32_t module_;
   CausalConv conv_{};
   Linear in_qkvz_{}, in_ba_{}, in_qkv_{}, in_z_{}, in_b_{}, in_a_{}, out_proj_{};

@@ -198,6 +198,17 @@ std::optional<Diagnostic> refused_by_xformers(const TrainingPlan& plan, const Ar
                  asked->where, "attn_implementation: flash_attention_2 or sdpa");
 }
 
+// axolotl 0.18.0, monkeypatch/models: the decoder layer's forward function that it puts in place for packed rows asks
+// for layer_type, which transformers 5.14.1 calls block_type. As run.
+std::optional<Diagnostic> refused_packed_layers(const TrainingPlan& plan, const Architecture& model) {
+  constexpr std::array<std::string_view, 3> patched{"qwen3_5", "qwen3_5_moe", "qwen3_next"};
+  if (!plan.framework.starts_with("axolotl 0.18.") || !plan.loader.packed.value) return std::nullopt;
+  if (std::ranges::count(patched, model.model_type) == 0) return std::nullopt;
+  return refused("sample_packing: axolotl 0.18.0 stops at packed rows of a model of type " + model.model_type +
+                     ", whose layers in transformers 5.14.1 have no layer_type, which it asks for (AttributeError)",
+                 plan.loader.packed.origin.where, "sample_packing: false");
+}
+
 // axolotl 0.18.0, monkeypatch/lora_kernels.py: they are for peft's models of causal language modelling alone.
 std::optional<Diagnostic> refused_reward_kernels(const TrainingPlan& plan) {
   const bool rewards = plan.recipe.kind.value == RecipeKind::reward && plan.adapter.kind.value == Adapter::lora;
@@ -225,10 +236,19 @@ void check_random_weights(TrainingPlan& plan, const Architecture& model) {
   std::erase_if(plan.unmodelled, [](const Unmodelled& gap) { return gap.key == "reinit_weights"; });
 }
 
-// axolotl 0.18.0, monkeypatch/models: patched for packed rows, these layers stop in Python's code; what packed rows of
-// Qwen3.5's text model hold was run and is not understood to the end.
+// Axolotl 0.18.0 asks for flash-linear-attention 0.4.1 (Requires-Dist), and not for causal-conv1d or mamba-ssm.
+void take_delta_kernels(TrainingPlan& plan, const Architecture& model) {
+  Setting<bool>& packages = plan.kernels.scan_packages;
+  if (!has_op(model, "gated_delta_net") || packages.origin.is_said()) return;
+  packages = {true, assumed("flash-linear-attention 0.4.1, which Axolotl asks for, is installed, and causal-conv1d is "
+                            "not")};
+}
+
+// axolotl 0.18.0, monkeypatch/models: patched for packed rows, these layers stop in Python's code; so does Qwen3.5's
+// text model, which is not patched, without flash-linear-attention.
 void leave_packed_scans(TrainingPlan& plan, const Architecture& model) {
   if (!plan.loader.packed.value || !lists("packed_scans_patched", model)) return;
+  if (model.model_type == "qwen3_5_text" && plan.kernels.scan_packages.value) return;
   plan.unmodelled.push_back(
       {"packed rows of this family (axolotl 0.18.0 mostly stops without mamba-ssm, "
        "causal-conv1d or flash-linear-attention)",
@@ -258,6 +278,7 @@ std::optional<Diagnostic> take_quantized(TrainingPlan& plan, Quantization asked)
 }
 
 std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model) {
+  take_delta_kernels(plan, model);
   leave_packed_scans(plan, model);
   leave_unquantized_parts(plan, model);
   check_patched_attention(plan, model);
@@ -274,6 +295,7 @@ std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture&
   if (std::optional<Diagnostic> out = refused_numbers(plan, model)) return out;
   if (std::optional<Diagnostic> out = refused_by_xformers(plan, model)) return out;
   if (std::optional<Diagnostic> out = refused_reward_kernels(plan)) return out;
+  if (std::optional<Diagnostic> out = refused_packed_layers(plan, model)) return out;
   return refused_processor(plan, model);
 }
 
