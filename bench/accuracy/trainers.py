@@ -79,9 +79,10 @@ def main():
         off = 100 * (estimated / case["peak"] - 1)
         peak = footprint["peak"]["phase"]
         print(f"| {case['id']} | {peak} | {estimated:,} | {case['peak']:,} | {off:+.4f} % |")
-        if abs(off) > case.get("within", args.within):
+        within = case.get("within", args.within)
+        if abs(off) > within:
             bad.append(f"{case['id']} is {off:+.4f} % off")
-        bad += [f"{case['id']} is {text}" for text in phases_off(footprint, case.get("phases", {}), args.within)]
+        bad += [f"{case['id']} is {text}" for text in phases_off(footprint, case.get("phases", {}), within)]
     print("\n".join(bad), file=sys.stderr)
     return 1 if bad else 0
 

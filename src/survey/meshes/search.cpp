@@ -193,7 +193,7 @@ class MeshSearch {
       if (misfits_.size() > most_misfits) misfits_.resize(most_misfits);
       out_.layouts = std::move(misfits_);
     }
-    std::ranges::move(undecided_, std::back_inserter(out_.layouts));
+    for (auto& one : undecided_) out_.layouts.push_back(std::move(one));
     return std::move(out_);
   }
 
