@@ -8,15 +8,6 @@
 namespace oomplan::cli {
 namespace {
 
-std::string in_quotes(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
 std::int64_t usual_length(const Architecture& model) {
   constexpr std::int64_t usual = 512;
   return model.max_positions > 0 ? std::min(model.max_positions, usual) : usual;

@@ -8,7 +8,7 @@
 namespace oomplan::cli {
 
 /// In the plain form, which says how ranks share matrices and layers too: all weights in bf16, or LoRA where `recipe`
-/// asks for it. Errors: those of find_model; cli/usage where a file is named, and for QLoRA.
+/// asks for it. Errors: those of find_model; cli/usage for QLoRA.
 Result<ReadConfig> plain_loop(const std::string& name, const RecipeAsked& recipe, const Catalog& catalog);
 
 }  // namespace oomplan::cli

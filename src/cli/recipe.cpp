@@ -81,16 +81,6 @@ std::string command_of(const Script& script) {
   return out;
 }
 
-/// As YAML quotes what a name may hold.
-std::string in_quotes(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
 /// true, a value, or a list of them.
 std::string yaml_of(const Argument& argument) {
   if (argument.values.empty()) return "true";
@@ -142,6 +132,20 @@ Result<ReadConfig> recipe_of(const std::string& name, const Architecture& model,
 
 }  // namespace
 
+std::string in_quotes(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+bool names_file(const std::string& config) {
+  std::error_code ignored;
+  return !is_model_folder(config) && (is_named_as_file(config) || fs::exists(config, ignored));
+}
+
 void add_recipe_options(const ArgumentParser& app, RecipeAsked& recipe) {
   app.option("--method", recipe.method, "Of a model in place of a config: full, lora (as it is) or qlora")
       .among({"full", "lora", "qlora"})
@@ -155,8 +159,7 @@ void add_recipe_options(const ArgumentParser& app, RecipeAsked& recipe) {
 }
 
 Result<ReadConfig> config_or_recipe(const std::string& config, const RecipeAsked& recipe, const Catalog& catalog) {
-  std::error_code ignored;
-  const bool is_file = !is_model_folder(config) && (is_named_as_file(config) || fs::exists(config, ignored));
+  const bool is_file = names_file(config);
   if (is_file && recipe.is_asked()) return no_recipe();
   if (is_file) {
     Result<Document> document = read_config(config);

@@ -22,6 +22,12 @@ struct ReadConfig {
   std::string recipe{};  ///< The command that stands for a model; "" where the config is a file.
 };
 
+/// As YAML quotes what a name may hold.
+std::string in_quotes(const std::string& text);
+
+/// Whether a config is named, and no model.
+bool names_file(const std::string& config);
+
 /// A file of that name wins over a model. Errors: those of read_config and find_model; cli/usage where a file is named
 /// and `recipe` asks for something.
 Result<ReadConfig> config_or_recipe(const std::string& config, const RecipeAsked& recipe, const Catalog& catalog);

@@ -307,6 +307,21 @@ void check_modules(const TrainingPlan& plan, const Architecture& architecture, D
   if (architecture.tied_embeddings) cannot("a module that is named as a unit where the head is the embedding");
 }
 
+/// GRPO was measured with blocks that are sharded again, and TRL's own checkpoints.
+template <class Cannot>
+void check_sharded_rollouts(const TrainingPlan& plan, const Cannot& cannot) {
+  const MeshFacts& mesh = plan.mesh;
+  const CheckpointingFacts& checkpointing = plan.checkpointing;
+  if (mesh.world_size.value == 1) cannot("GRPO in a world of one", mesh.world_size.origin);
+  if (mesh.fsdp_offload.value) cannot("GRPO that is offloaded", mesh.fsdp_offload.origin);
+  if (mesh.fsdp_replicas.value > 1) cannot("GRPO of groups with the same shards", mesh.fsdp_replicas.origin);
+  if (mesh.fsdp_reshard.value == Reshard::never || mesh.fsdp_reshard.value == Reshard::smaller)
+    cannot("GRPO whose blocks stay whole", mesh.fsdp_reshard.origin);
+  if (!checkpointing.on.value || checkpointing.wrapped.value)
+    cannot("GRPO with other checkpoints than TRL's", checkpointing.on.origin);
+  if (plan.evaluation.evaluates.value) cannot("evaluation in GRPO", plan.evaluation.evaluates.origin);
+}
+
 void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   check_classes(plan, architecture, errors);
   check_modules(plan, architecture, errors);
@@ -320,7 +335,7 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   const RecipeKind kind = plan.recipe.kind.value;
   constexpr std::array measured{RecipeKind::supervised, RecipeKind::dpo, RecipeKind::raised_pairs};
   const bool rollouts = kind == RecipeKind::grpo && plan.mesh.sharding.value == Sharding::fsdp2;
-  if (rollouts && plan.mesh.fsdp_offload.value) cannot("GRPO that is offloaded", plan.mesh.fsdp_offload.origin);
+  if (rollouts) check_sharded_rollouts(plan, cannot);
   if (!rollouts && std::ranges::count(measured, kind) == 0) {
     cannot(std::string(name_of(kind)), plan.recipe.kind.origin);
   }
@@ -374,6 +389,17 @@ void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Dia
     cannot("evaluation of an adapter's model", plan.evaluation.evaluates.origin);
   }
   const bool prefers = plan.recipe.kind.value == RecipeKind::dpo;
+  const bool rollouts = plan.recipe.kind.value == RecipeKind::grpo;
+  const bool offloads = mesh.zero_offload_params.value || mesh.zero_offload_optimizer.value;
+  if ((prefers || rollouts) && plan.evaluation.evaluates.value)
+    cannot("evaluation of " + std::string(name_of(plan.recipe.kind.value)), plan.evaluation.evaluates.origin);
+  if (prefers && offloads) cannot("DPO that is offloaded", mesh.zero_offload_optimizer.origin);
+  if (rollouts && mesh.zero_offload_params.value && plan.recipe.generation.value == Generation::transformers)
+    cannot("generation by a model that is offloaded", mesh.zero_offload_params.origin);
+  if ((prefers || rollouts) && mesh.zero_dtype.value == MixedDType::fp16)
+    cannot("fp16 of " + std::string(name_of(plan.recipe.kind.value)), mesh.zero_dtype.origin);
+  if (prefers && (plan.kernels.liger_rms_norm.value || plan.kernels.liger_rope.value || plan.kernels.liger_glu.value))
+    cannot("Liger's kernels in DPO", plan.kernels.liger_rms_norm.origin);
   if (prefers && adapts && !plan.checkpointing.on.value)
     cannot("DPO of adapters without checkpoints", plan.checkpointing.on.origin);
   if (prefers && plan.recipe.reference.value == Reference::precomputed)

@@ -155,6 +155,15 @@ std::optional<Diagnostic> refused_packed_scan(const TrainingPlan& plan, const Ar
                  "with them installed, --set plan.scan_packages=true; packing_strategy: wrapped runs without them");
 }
 
+// trl 0.22 to 1.16: trainer/sft_trainer.py, of a model that comes with a processor, whatever its rows are.
+std::optional<Diagnostic> refused_packed_pictures(const TrainingPlan& plan, const Architecture& model) {
+  const std::string_view trl = ingestion::version_behind("trl", plan.framework);
+  const bool asked = plan.dialect == "hf" && plan.loader.packed.value && has_tower(model);
+  if (!asked || trl.empty() || ingestion::is_older(trl, "0.22")) return std::nullopt;
+  return refused("TRL's SFTTrainer refuses rows that are packed or joined (padding_free) of a model that sees images",
+                 plan.loader.packed.origin.where);
+}
+
 // Older versions have loops and products of other sizes there, and no fallback functions; other masks of an indexer.
 void check_scans(TrainingPlan& plan, const Architecture& model) {
   const bool indexes = any_op(model, [](const OpSpec& spec) {
@@ -315,6 +324,7 @@ Result<TrainingPlan> with_model_defaults(TrainingPlan plan, const Architecture& 
   if (std::optional<Diagnostic> refused = ingestion::enlarge_vocabulary(plan, model)) return *std::move(refused);
   if (std::optional<Diagnostic> refused = refused_router_loss(plan, model)) return *std::move(refused);
   if (std::optional<Diagnostic> refused = refused_packed_scan(plan, model)) return *std::move(refused);
+  if (std::optional<Diagnostic> refused = refused_packed_pictures(plan, model)) return *std::move(refused);
   if (std::optional<Diagnostic> refused = refused_teacher(plan, model)) return *std::move(refused);
   resolve_zero(plan, model);
   auto& targets = plan.adapter.targets;

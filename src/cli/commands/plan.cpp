@@ -117,8 +117,27 @@ Result<std::int64_t> rows_of(const TrainingPlan& plan) {
 }
 
 /// Why neither the layouts of models/layouts nor meshes are this config's.
+/// What of a config's own sharding is no part of any mesh, and what --set says of what meshes are compared by.
+Diagnostics not_for_meshes(const TrainingPlan& plan) {
+  const MeshFacts& mesh = plan.mesh;
+  const auto other = [](std::string message, const Origin& origin, std::string hint) {
+    return Diagnostics{
+        {.code = "survey/other-layout", .message = std::move(message), .where = origin.where, .hint = std::move(hint)}};
+  };
+  if (is_zero(mesh.sharding.value))
+    return other("DeepSpeed's ZeRO is not compared with meshes", mesh.sharding.origin, "oomplan estimate takes it");
+  if (mesh.fsdp_offload.value)
+    return other("shards on the host are not compared", mesh.fsdp_offload.origin, "oomplan estimate takes them");
+  const auto is_set = [](const auto&... facts) { return ((facts.origin.kind == Origin::Kind::command_line) || ...); };
+  if (is_set(mesh.sharding, mesh.tensor_parallel, mesh.sequence_parallel, mesh.loss_parallel, mesh.pipeline_parallel,
+             mesh.pipeline_schedule, mesh.fsdp_replicas, mesh.fsdp_reshard))
+    return other("--set says how ranks share the model, by which meshes are compared", {},
+                 "oomplan estimate takes one mesh");
+  return {};
+}
+
 Diagnostics not_for_layouts(const TrainingPlan& plan, const LayoutWorld& world) {
-  if (says_meshes(plan.dialect)) return {};
+  if (says_meshes(plan.dialect)) return not_for_meshes(plan);
   if (plan.dialect != "hf")
     return {{.code = "survey/other-layout",
              .message = "layouts are compared for configs of transformers' Trainer and TRL, of torchtitan and of the "
@@ -153,6 +172,12 @@ Outcome plan_on_gpus(const std::string& gpus, const Options& options, const Term
   if (!gpu) return refused(gpu.errors(), options);
   const Result<std::vector<LayoutKind>> kinds = layout_kinds();
   if (!kinds) return refused(kinds.errors(), options);
+  if (!options.loop.empty() && names_file(question.config)) {
+    return refused({{.code = "cli/usage",
+                     .message = "--loop is of a model that is named in place of a config",
+                     .hint = "a config says itself what trains it"}},
+                   options);
+  }
   const Result<ReadConfig> read = options.loop == "torch"
                                       ? plain_loop(question.config, question.recipe, *catalog)
                                       : config_or_recipe(question.config, question.recipe, *catalog);
@@ -181,6 +206,12 @@ Outcome plan_on_gpus(const std::string& gpus, const Options& options, const Term
     view.meshes = meshes.counts;
   } else {
     view.layouts = all_layouts(asked, *kinds);
+  }
+  if (view.layouts.empty()) {
+    return refused({{.code = "survey/other-layout",
+                     .message = "the frameworks stop at every mesh of these GPUs",
+                     .hint = "oomplan estimate says why of one"}},
+                   options);
   }
   const Layout& first = view.layouts.front();
   if (!first.undecided.empty()) return refused(first.undecided, options);

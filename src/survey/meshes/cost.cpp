@@ -86,9 +86,13 @@ class MeshCost {
     return shape_.pipeline == 1 ? 0 : 2 * times_ * static_cast<double>(shape_.stages_each) * hidden_;
   }
 
-  /// Idle beside the work (arXiv 2104.04473, section 2.2).
+  /// Idle beside the work (arXiv 2104.04473, section 2.2). Of fewer micro-batches than stages each waits for the one
+  /// before it in all parts of all stages.
   double bubble() const {
-    return static_cast<double>(shape_.pipeline - 1) / (times_ * static_cast<double>(shape_.stages_each));
+    const auto stages = static_cast<double>(shape_.pipeline);
+    const auto parts = static_cast<double>(shape_.stages_each);
+    const double slots = times_ < stages ? parts * stages + times_ - 1 : parts * times_ + stages - 1;
+    return slots / (parts * times_) - 1;
   }
 
   double computing() const {

@@ -106,16 +106,15 @@ class MeshSearch {
     out_.counts.considered = std::ssize(all);
     for (MeshLayout& layout : all) {
       const Bytes least = bound.least(layout) + question_.gpu.context;
-      if (!least_ || least < least_->least) least_ = {layout, {}, least};
       if (least > limit_) {
         ++out_.counts.too_large;
+        too_large_.push_back({std::move(layout), {}, least});
         continue;
       }
       const StepCost cost = mesh_cost(layout, *dtypes_of(layout), sizes, question_.gpu, question_.world);
       candidates_.push_back({std::move(layout), cost, least});
     }
-    if (least_)
-      least_->cost = mesh_cost(least_->layout, *dtypes_of(least_->layout), sizes, question_.gpu, question_.world);
+    sizes_ = sizes;
     const auto order = [](const Candidate& one) {
       const double seconds = one.cost.seconds.value_or(0);
       return std::tuple(seconds, one.layout.checkpointing, one.cost.moved, one.least, one.layout.shape.tensor,
@@ -181,9 +180,14 @@ class MeshSearch {
     undecided_.push_back(std::move(out));
   }
 
-  /// For a figure of what does not fit by its bound.
+  /// For a figure of what does not fit by its bound: the least that the frameworks run.
   void play_the_least() {
-    if (least_) take(*least_);
+    std::ranges::stable_sort(too_large_, {}, &Candidate::least);
+    for (Candidate& one : too_large_) {
+      one.cost = mesh_cost(one.layout, *dtypes_of(one.layout), sizes_, question_.gpu, question_.world);
+      take(one);
+      if (!misfits_.empty() || !fitting_.empty()) return;
+    }
   }
 
   Meshes listed() {
@@ -201,7 +205,8 @@ class MeshSearch {
   const TrainingPlan& plain_;
   Bytes limit_;
   std::vector<Candidate> candidates_{};
-  std::optional<Candidate> least_{};
+  std::vector<Candidate> too_large_{};
+  MeshModel sizes_{};
   std::map<std::pair<bool, Sharding>, std::optional<TrainingPlan>> dtypes_{};
   std::map<Structure, Diagnostics> without_{};
   std::set<Mesh> done_{};
