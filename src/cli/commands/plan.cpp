@@ -129,7 +129,9 @@ Diagnostics not_for_meshes(const TrainingPlan& plan) {
   if (mesh.fsdp_offload.value)
     return other("shards on the host are not compared", mesh.fsdp_offload.origin, "oomplan estimate takes them");
   const auto is_set = [](const auto&... facts) { return ((facts.origin.kind == Origin::Kind::command_line) || ...); };
-  if (is_set(mesh.sharding, mesh.tensor_parallel, mesh.sequence_parallel, mesh.loss_parallel, mesh.pipeline_parallel,
+  // Of torchtitan how many GPUs there are says it too.
+  if (plan.dialect != "torchtitan" &&
+      is_set(mesh.sharding, mesh.tensor_parallel, mesh.sequence_parallel, mesh.loss_parallel, mesh.pipeline_parallel,
              mesh.pipeline_schedule, mesh.fsdp_replicas, mesh.fsdp_reshard))
     return other("--set says how ranks share the model, by which meshes are compared", {},
                  "oomplan estimate takes one mesh");

@@ -110,6 +110,16 @@ TEST_F(MeshCosts, HaveBubbles) {
               (8 * 100 * 6e6 * 0.3 / 40e12 + 2 * 8 * hidden / 8e9) * (1 + 3.0 / 8), 1e-12);
 }
 
+TEST_F(MeshCosts, OfOneMicroBatchNoStagesBeatOneGpu) {
+  const double alone = *of({{}, false, 1, 1}).seconds;
+  for (const std::int64_t parts : {1, 2}) {
+    const PipelineSchedule schedule = parts == 1 ? PipelineSchedule::gpipe : PipelineSchedule::interleaved;
+    for (const std::int64_t stages : {2, 5}) {
+      EXPECT_GE(*of({{.pipeline = stages, .schedule = schedule, .stages_each = parts}, false, 1, 1}).seconds, alone);
+    }
+  }
+}
+
 class MeshPlans : public testing::Test {
  protected:
   Meshes meshes(std::int64_t rows, double headroom = 0.05) {
