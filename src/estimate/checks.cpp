@@ -257,7 +257,9 @@ void check_generation(const TrainingPlan& plan, const Architecture& architecture
     cannot("generation by an adapter of a model in fp32, which FlashAttention 2 does not take,",
            plan.kernels.attention.origin);
   }
-  const bool measured = holds_whole(plan.mesh) || is_zero(plan.mesh.sharding.value);
+  // A run at stage 3, whose modules lose their hooks meanwhile, took 4 % less than would be played.
+  const bool measured =
+      holds_whole(plan.mesh) || (is_zero(plan.mesh.sharding.value) && plan.mesh.sharding.value != Sharding::zero3);
   if (!measured) cannot("generation by a model that is spread over GPUs", plan.mesh.sharding.origin);
 }
 

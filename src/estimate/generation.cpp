@@ -99,8 +99,12 @@ void pass(Stage& stage, const Facts& facts, const std::shared_ptr<KeyValues>& ca
   sample(stage, s.logits, kept);
 }
 
-void write(Stage& stage, Facts facts, std::int64_t rows, std::int64_t completion) {
+}  // namespace
+
+void generate(Stage& stage, Facts facts, std::int64_t rows, std::int64_t completion) {
   Torch& t = stage.torch();
+  Restore no_grad(t.grad_enabled, false);
+  stage.begin(Phase::generation);
   facts.batch = rows;
   facts.length -= completion;
   facts.checkpointing = facts.router_loss = false;
@@ -118,18 +122,6 @@ void write(Stage& stage, Facts facts, std::int64_t rows, std::int64_t completion
   facts.length = 1;
   lengthen(t, rows, facts.past + 1, kept);
   pass(stage, facts, cache, kept);
-}
-
-}  // namespace
-
-void generate(Stage& stage, const Facts& facts, std::int64_t rows, std::int64_t completion) {
-  Torch& t = stage.torch();
-  Restore no_grad(t.grad_enabled, false);
-  Policy& policy = *stage.model(Role::policy).policy;
-  stage.begin(Phase::generation);
-  policy.unshard_all(t);
-  write(stage, facts, rows, completion);
-  policy.reshard_all(t);
 }
 
 }  // namespace oomplan::estimator

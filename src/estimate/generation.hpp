@@ -8,8 +8,7 @@ namespace oomplan::estimator {
 
 /// Completes `rows` prompts by `completion` tokens each, to rows of as many tokens as `facts` has. All are as long as
 /// they may be. What is allocated for a token is the more the later it comes: of the passes after the prompts'
-/// the last is played whole, and of those between what some of them leave in the cache. A model that ranks have parts
-/// of is whole meanwhile (ds3_gather_for_generation).
-void generate(Stage& stage, const Facts& facts, std::int64_t rows, std::int64_t completion);
+/// the last is played whole, and of those between what some of them leave in the cache.
+void generate(Stage& stage, Facts facts, std::int64_t rows, std::int64_t completion);
 
 }  // namespace oomplan::estimator

@@ -394,8 +394,6 @@ void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Dia
   if ((prefers || rollouts) && plan.evaluation.evaluates.value)
     cannot("evaluation of " + std::string(name_of(plan.recipe.kind.value)), plan.evaluation.evaluates.origin);
   if (prefers && offloads) cannot("DPO that is offloaded", mesh.zero_offload_optimizer.origin);
-  if (rollouts && mesh.zero_offload_params.value && plan.recipe.generation.value == Generation::transformers)
-    cannot("generation by a model that is offloaded", mesh.zero_offload_params.origin);
   if ((prefers || rollouts) && mesh.zero_dtype.value == MixedDType::fp16)
     cannot("fp16 of " + std::string(name_of(plan.recipe.kind.value)), mesh.zero_dtype.origin);
   if (prefers && (plan.kernels.liger_rms_norm.value || plan.kernels.liger_rope.value || plan.kernels.liger_glu.value))

@@ -10,7 +10,6 @@
 #include "../../key_versions.hpp"
 #include "../../loader_facts.hpp"
 #include "../../python_values.hpp"
-#include "../../sharding_keys.hpp"
 #include "../../versions.hpp"
 #include "../trainer/arguments.hpp"
 #include "evaluation.hpp"
@@ -423,7 +422,7 @@ Draft read(const Inputs& inputs, const Document& document) {
 // trl 1.16: trainer/grpo_trainer.py, rloo_trainer.py and dpo_trainer.py, whatever the config says of checkpoints.
 // SFTTrainer does so too, but transformers 5.23's Trainer reads arguments of another name; here those that were off
 // while rows were scored come back by TRL's own (models/utils.py: disable_gradient_checkpointing).
-void spread(const Inputs& inputs, const Document& /*document*/, Draft& draft) {
+void spread(const Inputs& /*inputs*/, const Document& /*document*/, Draft& draft) {
   TrainingPlan& plan = draft.plan;
   const RecipeKind kind = plan.recipe.kind.value;
   const bool scores = kind == RecipeKind::grpo || kind == RecipeKind::dpo;
@@ -432,11 +431,6 @@ void spread(const Inputs& inputs, const Document& /*document*/, Draft& draft) {
     plan.checkpointing.reentrant = {
         true, {Origin::Kind::framework_default, "trl: its trainers, with adapters at DeepSpeed's stage 3"}};
   }
-  const Input* gathers = find_input(inputs, "ds3_gather_for_generation");
-  if (plan.recipe.generation.value != Generation::transformers || gathers == nullptr || is_truthy(*gathers->value))
-    return;
-  plan.unmodelled.push_back(
-      {"generation by a model that is not gathered for it", gathers->key, origin_of(*gathers).where});
 }
 
 // TRL's trainers look at the model, whatever has quantized it.
