@@ -154,8 +154,8 @@ class LayoutsPage {
     const auto in_16_bits = [](const Layout* layout) { return !layout->fp32_trained; };
     const bool differ = std::ranges::any_of(fitting_, in_16_bits) && !std::ranges::all_of(fitting_, in_16_bits);
     if (differ) add_paragraph("results differ: " + masters());
-    add_paragraph(fmt::format("{} rows a step at least, on all GPUs together; {:g} % of a GPU left free{}", view_.rows,
-                              view_.headroom * 100, times() ? ". " + cost_note() : ""));
+    add_paragraph(fmt::format("{} a step at least, on all GPUs together; {:g} % of a GPU left free{}",
+                              counted(view_.rows, "row"), view_.headroom * 100, times() ? ". " + cost_note() : ""));
     if (view_.meshes) add_paragraph(counts_note(*view_.meshes));
     if (!view_.recipe.empty()) add_paragraph("recipe: " + view_.recipe);
     add_paragraph(fmt::format("the first: {}; {}", fmt::join(fitting_.front()->settings, ", "), starts()));
@@ -163,8 +163,8 @@ class LayoutsPage {
 
   static std::string counts_note(const MeshCounts& counts) {
     return fmt::format(
-        "{} layouts: {} cannot fit by a bound, {} were played ({} of them do not fit), {} cannot be decided and {} the "
-        "frameworks stop at; the other {} are slower than those above, or of the same mesh",
+        "{} layouts: {} that cannot fit by a bound, {} played ({} too large), {} that cannot be decided, {} that "
+        "the frameworks stop at; {} slower than those above, or of the same mesh",
         with_separators(counts.considered), with_separators(counts.too_large), with_separators(counts.played),
         with_separators(counts.misfits), with_separators(counts.undecided), with_separators(counts.refused),
         with_separators(counts.not_played));
