@@ -5,25 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <span>
 
 #include "facts.hpp"
+#include "mesh_errors.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "play.hpp"
+#include "zero_checks.hpp"
 
 namespace oomplan::estimator {
 namespace {
-
-Diagnostic error(std::string code, std::string message, const Origin& origin) {
-  return {Severity::error, std::move(code), std::move(message), origin.where, {}, {}};
-}
-
-Diagnostic unmodelled(const std::string& what, const MeshFacts& mesh, const Origin& origin) {
-  const std::string_view name = is_zero(mesh.sharding.value)             ? "DeepSpeed's ZeRO"
-                                : mesh.sharding.value == Sharding::fsdp1 ? "FSDP1"
-                                                                         : "FSDP2";
-  return error("estimate/unmodelled", fmt::format("{} under {} is not modelled yet", what, name), origin);
-}
 
 // Past it no world is, and products of a shard's padding stay small.
 constexpr std::int64_t largest_world = 1'000'000;
@@ -31,7 +21,7 @@ constexpr std::int64_t largest_world = 1'000'000;
 void check_sizes(const MeshFacts& mesh, Diagnostics& errors) {
   const std::int64_t world = mesh.world_size.value;
   const auto bad = [&](std::string message, const Origin& origin) {
-    errors.push_back(error("estimate/bad-mesh", std::move(message), origin));
+    errors.push_back(mesh_error("estimate/bad-mesh", std::move(message), origin));
   };
   if (world > largest_world) bad(fmt::format("world_size: no machines have {} GPUs", world), mesh.world_size.origin);
   const std::int64_t replicas = mesh.fsdp_replicas.value;
@@ -58,20 +48,20 @@ void check_units(const TrainingPlan& plan, const Architecture& architecture, Dia
   const Setting<ShardUnits>& units = plan.mesh.fsdp_units;
   if (architecture.task != Task::causal_lm) {
     errors.push_back(
-        unmodelled(architecture.model_type + ", which has more units than its blocks,", plan.mesh, units.origin));
+        unmodelled_under(architecture.model_type + ", which has more units than its blocks,", plan.mesh, units.origin));
   }
   // The head's gradient comes then by DTensor's full_tensor().
   const bool apart = !architecture.tied_embeddings && !has_final_norm(architecture);
   if (apart && plan.adapter.kind.value == Adapter::none && plan.recipe.loss.value == Loss::chunked_logprob) {
-    errors.push_back(unmodelled("a trained head that is gathered by itself", plan.mesh, units.origin));
+    errors.push_back(unmodelled_under("a trained head that is gathered by itself", plan.mesh, units.origin));
   }
   // peft's model has no norm that the head is a unit with; of the host, TRL and Liger make the loss there.
   const bool adapts = plan.adapter.kind.value != Adapter::none;
   if (adapts && plan.mesh.fsdp_offload.value && plan.mesh.sharding.value == Sharding::fsdp2 &&
       !architecture.tied_embeddings &&
       (plan.recipe.loss.value == Loss::chunked_logprob || plan.recipe.loss.value == Loss::liger_fused_linear)) {
-    errors.push_back(unmodelled("a loss that is made on the host, where an adapter's head is,", plan.mesh,
-                                plan.mesh.fsdp_offload.origin));
+    errors.push_back(unmodelled_under("a loss that is made on the host, where an adapter's head is,", plan.mesh,
+                                      plan.mesh.fsdp_offload.origin));
   }
 }
 
@@ -96,7 +86,7 @@ bool has_steps_between(const Architecture& architecture) {
 void check_classes(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   if (has_steps_between(architecture)) {
     errors.push_back(
-        unmodelled("a model that does more than call its blocks in turn", plan.mesh, plan.mesh.sharding.origin));
+        unmodelled_under("a model that does more than call its blocks in turn", plan.mesh, plan.mesh.sharding.origin));
   }
   const auto& classes = plan.mesh.fsdp_classes;
   const std::string& own = architecture.block_class;
@@ -106,13 +96,13 @@ void check_classes(const TrainingPlan& plan, const Architecture& architecture, D
   };
   const auto other = std::ranges::find_if(classes.value, foreign);
   if (other == classes.value.end()) {
-    errors.push_back(
-        unmodelled(own.empty() ? "a model whose blocks are of several classes" : "units of other classes than " + own,
-                   plan.mesh, classes.origin));
+    errors.push_back(unmodelled_under(
+        own.empty() ? "a model whose blocks are of several classes" : "units of other classes than " + own, plan.mesh,
+        classes.origin));
   } else {
-    errors.push_back(error("estimate/bad-mesh",
-                           fmt::format("accelerate finds no class {} in the model, whose blocks are {}", *other, own),
-                           classes.origin));
+    errors.push_back(mesh_error(
+        "estimate/bad-mesh", fmt::format("accelerate finds no class {} in the model, whose blocks are {}", *other, own),
+        classes.origin));
   }
 }
 
@@ -120,31 +110,12 @@ void check_classes(const TrainingPlan& plan, const Architecture& architecture, D
 constexpr std::array<std::string_view, 6> sharded_optimizers{"adamw_foreach", "adamw_for_each", "adamw_fused",
                                                              "sgd",           "sgd_momentum",   "rmsprop"};
 
-/// accelerate puts DeepSpeed's CPUAdam, CPULion or CPUAdagrad in the place of an optimizer whose state is offloaded
-/// (utils/deepspeed.py: map_pytorch_optim_to_deepspeed).
-bool is_replaced(const MeshFacts& mesh) {
-  return mesh.zero_offload_optimizer.value && mesh.zero_replaces_optimizer.value;
-}
-
-/// A partition of ZeRO's is one flat tensor: of optimizers whose rules ask for no part and no name, it is one parameter
-/// more. What bitsandbytes' kernels do on a host was not measured.
-bool takes_partitions(const std::string& name, const MeshFacts& mesh) {
-  const OptimizerFile* file = find_optimizer(name);
-  // Adagrad makes its state with the optimizer, before there are partitions.
-  if (file == nullptr || name.starts_with("torchao") || name == "adagrad") return false;
-  const bool on_host = mesh.zero_offload_optimizer.value && !is_replaced(mesh);
-  if (on_host && file->source.starts_with("bitsandbytes")) return false;
-  return std::ranges::all_of(file->groups, [&](const OptimizerGroup& group) {
-    return group.parts.empty() && group.except.empty() && (group.code.empty() || name == "adafactor");
-  });
-}
-
 /// A block's frozen weights are one flat tensor (torch: FlatParamHandle._validate_tensors_to_flatten), with its norms.
 void check_storage(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const QuantizationFacts& q = plan.quantization;
   if (q.kind.value == Quantization::none) return;
   const auto refuse = [&](std::string why) {
-    errors.push_back(error("estimate/bad-mesh", std::move(why), q.storage.origin));
+    errors.push_back(mesh_error("estimate/bad-mesh", std::move(why), q.storage.origin));
   };
   if (q.storage.value == QuantStorage::uint8)
     return refuse("FSDP1 cannot flatten 4-bit weights that are stored as uint8");
@@ -156,26 +127,11 @@ void check_storage(const TrainingPlan& plan, const Architecture& architecture, D
                      name_of(held)));
 }
 
-/// Every module that has weights calls the policy.
-bool has_leaves_alone(const Architecture& architecture) {
-  constexpr std::array<std::string_view, 9> hooked{"embedding",        "position_ids",     "causal_mask",
-                                                   "rotary_embedding", "keep_residual",    "add_residual",
-                                                   "rms_norm",         "rotary_attention", "gated_mlp"};
-  const auto is_hooked = [&](const OpSpec& spec) { return std::ranges::count(hooked, spec.op) > 0; };
-  const auto all = [&](const std::vector<OpSpec>& specs) { return std::ranges::all_of(specs, is_hooked); };
-  return architecture.head.op == "linear_head" && all(architecture.tail) &&
-         std::ranges::all_of(architecture.body, [&](const Segment& segment) {
-           return segment.groups == 0 && all(segment.stem) && all(segment.tail) &&
-                  std::ranges::all_of(segment.kinds, all) && std::ranges::all_of(segment.before, all) &&
-                  std::ranges::all_of(segment.after, all);
-         });
-}
-
 /// FSDP1's wrapper of a model with adapters is peft's, which takes their layers apart.
 void check_fsdp1(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const MeshFacts& mesh = plan.mesh;
   const auto cannot = [&](const std::string& what, const Origin& origin) {
-    errors.push_back(unmodelled(what, mesh, origin));
+    errors.push_back(unmodelled_under(what, mesh, origin));
   };
   if (mesh.world_size.value == mesh.fsdp_replicas.value) cannot("a world of one", mesh.world_size.origin);
   const bool mixed = !plan.recipe.trained.value.empty() || !plan.recipe.frozen.value.empty();
@@ -189,30 +145,6 @@ void check_fsdp1(const TrainingPlan& plan, const Architecture& architecture, Dia
   if (adapts && offloads && !has_leaves_alone(architecture))
     cannot("LoRA that is offloaded, without prefetch, of " + architecture.model_type, mesh.fsdp_prefetch.origin);
   check_storage(plan, architecture, errors);
-}
-
-/// Why a run stops where DeepSpeed's optimizer takes over this one's groups; empty where it does not. They keep their
-/// own values, of which CPUAdam reads two betas and one eps (deepspeed 0.19.8: ops/adam/cpu_adam.py).
-std::string refused_on_host(const std::string& name) {
-  constexpr std::string_view wanted = "; \"zero_force_ds_cpu_optimizer\": false keeps the optimizer that is named";
-  if (name == "adafactor")
-    return fmt::format("DeepSpeed's CPUAdam stops at the two eps of adafactor, which it takes over{}", wanted);
-  if (name.find("ademamix") != std::string::npos)
-    return fmt::format("DeepSpeed's CPUAdam stops at the three betas of {}, which it takes over{}", name, wanted);
-  // runtime/engine.py: _configure_optimizer asks for CPUAdam or CPULion.
-  if (name == "adagrad")
-    return fmt::format("DeepSpeed refuses CPUAdagrad, which accelerate puts in the place of adagrad{}", wanted);
-  return {};
-}
-
-void check_partitions(const TrainingPlan& plan, Diagnostics& errors) {
-  const Setting<std::string>& name = plan.optimizer.name;
-  const std::string refused = is_replaced(plan.mesh) ? refused_on_host(name.value) : std::string();
-  if (!refused.empty()) {
-    errors.push_back(error("estimate/bad-mesh", refused, name.origin));
-  } else if (!takes_partitions(name.value, plan.mesh)) {
-    errors.push_back(unmodelled("the optimizer " + name.value, plan.mesh, name.origin));
-  }
 }
 
 /// Why an optimizer stops at the DTensors of FSDP2; empty where it does not.
@@ -239,8 +171,8 @@ void check_optimizer(const TrainingPlan& plan, Diagnostics& errors) {
   if (takes_dtensors(name.value, plan.mesh)) return;
   const std::string refused =
       plan.mesh.sharding.value == Sharding::fsdp2 ? refused_by_dtensors(name.value) : std::string();
-  errors.push_back(refused.empty() ? unmodelled("the optimizer " + name.value, plan.mesh, name.origin)
-                                   : error("estimate/bad-mesh", refused, name.origin));
+  errors.push_back(refused.empty() ? unmodelled_under("the optimizer " + name.value, plan.mesh, name.origin)
+                                   : mesh_error("estimate/bad-mesh", refused, name.origin));
 }
 
 bool has_units_of_adapters(const TrainingPlan& plan) {
@@ -255,7 +187,7 @@ bool is_rooted(const TrainingPlan& plan) {
 void check_kernels(const TrainingPlan& plan, Diagnostics& errors) {
   const KernelFacts& kernels = plan.kernels;
   const auto check = [&](const Setting<bool>& kernel, bool played) {
-    if (kernel.value && !played) errors.push_back(unmodelled("a fused kernel", plan.mesh, kernel.origin));
+    if (kernel.value && !played) errors.push_back(unmodelled_under("a fused kernel", plan.mesh, kernel.origin));
   };
   for (const auto* kernel : {&kernels.lora_qkv, &kernels.lora_o, &kernels.lora_mlp})
     check(*kernel, has_units_of_adapters(plan));
@@ -278,7 +210,7 @@ bool has_known_calls(const Architecture& architecture) {
 /// A reference model is sharded as the policy there, not as TRL has it.
 void check_units_of_adapters(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const auto cannot = [&](const std::string& what, const Origin& origin) {
-    errors.push_back(unmodelled(what, plan.mesh, origin));
+    errors.push_back(unmodelled_under(what, plan.mesh, origin));
   };
   // What a module is given by name its checkpoint keeps (facts.cpp: checkpoints_modules).
   const Setting<bool>& wrapped = plan.checkpointing.wrapped;
@@ -298,7 +230,9 @@ void check_units_of_adapters(const TrainingPlan& plan, const Architecture& archi
 void check_modules(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const Setting<std::vector<std::string>>& modules = plan.mesh.fsdp_modules;
   if (modules.value.empty()) return;
-  const auto cannot = [&](const std::string& what) { errors.push_back(unmodelled(what, plan.mesh, modules.origin)); };
+  const auto cannot = [&](const std::string& what) {
+    errors.push_back(unmodelled_under(what, plan.mesh, modules.origin));
+  };
   const bool within = std::ranges::any_of(modules.value, [](const std::string& m) { return m.find('.') != m.npos; });
   if (within) cannot("a unit of a block's module");
   if (plan.mesh.sharding.value != Sharding::fsdp2 || plan.mesh.fsdp_units.value != ShardUnits::blocks)
@@ -330,7 +264,7 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (plan.mesh.sharding.value == Sharding::fsdp1) check_fsdp1(plan, architecture, errors);
   check_optimizer(plan, errors);
   const auto cannot = [&](const std::string& what, const Origin& origin) {
-    errors.push_back(unmodelled(what, plan.mesh, origin));
+    errors.push_back(unmodelled_under(what, plan.mesh, origin));
   };
   const RecipeKind kind = plan.recipe.kind.value;
   constexpr std::array measured{RecipeKind::supervised, RecipeKind::dpo, RecipeKind::raised_pairs};
@@ -371,108 +305,30 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (has_units_of_adapters(plan)) check_units_of_adapters(plan, architecture, errors);
 }
 
-/// Stage 3 was measured with models like Llama.
-void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
-  const auto cannot = [&](const std::string& what, const Origin& origin) {
-    errors.push_back(unmodelled(what + " at stage 3", plan.mesh, origin));
-  };
-  const MeshFacts& mesh = plan.mesh;
-  if (mesh.world_size.value == 1) {
-    cannot("a world of one", mesh.world_size.origin);
-    errors.back().hint = "--set plan.world_size=8 or --launch says how many GPUs there are";
-  }
-  if (!has_leaves_alone(architecture)) cannot(architecture.model_type, mesh.sharding.origin);
-  if (plan.quantization.kind.value != Quantization::none) cannot("a quantized model", plan.quantization.kind.origin);
-  if (plan.adapter.dora.value) cannot("DoRA", plan.adapter.dora.origin);
-  const bool adapts = plan.adapter.kind.value != Adapter::none;
-  if (adapts && plan.evaluation.evaluates.value) {
-    cannot("evaluation of an adapter's model", plan.evaluation.evaluates.origin);
-  }
-  const bool prefers = plan.recipe.kind.value == RecipeKind::dpo;
-  const bool rollouts = plan.recipe.kind.value == RecipeKind::grpo;
-  const bool offloads = mesh.zero_offload_params.value || mesh.zero_offload_optimizer.value;
-  if ((prefers || rollouts) && plan.evaluation.evaluates.value)
-    cannot("evaluation of " + std::string(name_of(plan.recipe.kind.value)), plan.evaluation.evaluates.origin);
-  if (prefers && offloads) cannot("DPO that is offloaded", mesh.zero_offload_optimizer.origin);
-  if ((prefers || rollouts) && mesh.zero_dtype.value == MixedDType::fp16)
-    cannot("fp16 of " + std::string(name_of(plan.recipe.kind.value)), mesh.zero_dtype.origin);
-  if (prefers && (plan.kernels.liger_rms_norm.value || plan.kernels.liger_rope.value || plan.kernels.liger_glu.value))
-    cannot("Liger's kernels in DPO", plan.kernels.liger_rms_norm.origin);
-  if (prefers && adapts && !plan.checkpointing.on.value)
-    cannot("DPO of adapters without checkpoints", plan.checkpointing.on.origin);
-  if (prefers && plan.recipe.reference.value == Reference::precomputed)
-    cannot("a reference that is asked before training", plan.recipe.reference.origin);
-  const Loss loss = plan.recipe.loss.value;
-  const bool others = !prefers && (loss == Loss::full_logits || loss == Loss::liger_fused_linear);
-  if (loss != Loss::chunked_logprob && !others) {
-    cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
-  }
-  const KernelFacts& kernels = plan.kernels;
-  const std::array<std::pair<const Setting<bool>*, std::string_view>, 3> fused{
-      {{&kernels.lora_qkv, "the LoRA kernel for q, k and v"},
-       {&kernels.lora_o, "the LoRA kernel for o"},
-       {&kernels.lora_mlp, "the LoRA kernel of the MLP"}}};
-  for (const auto& [kernel, name] : fused) {
-    if (kernel->value) cannot(std::string(name), kernel->origin);
-  }
-}
-
-/// What its truth was measured with: TRL's trainers and plain steps.
-void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
-  const auto cannot = [&](const std::string& what, const Origin& origin) {
-    errors.push_back(unmodelled(what, plan.mesh, origin));
-  };
-  const MeshFacts& mesh = plan.mesh;
-  if (mesh.sharding.value == Sharding::zero3) check_zero3(plan, architecture, errors);
-  if (mesh.zero_reduce_bucket.value == by_hidden_size || mesh.zero_prefetch.value == by_hidden_size ||
-      mesh.zero_persistence.value == by_hidden_size) {
-    cannot("auto, as the config of " + architecture.model_type + " names no hidden size,",
-           mesh.zero_reduce_bucket.origin);
-  }
-  if (mesh.zero_dtype.value == MixedDType::as_held && loaded_dtype(plan, architecture) != DType::fp32) {
-    cannot("a model in 16 bits while neither bf16 nor fp16 is on", mesh.zero_dtype.origin);
-  }
-  // Where it is parted depends on the order of a layer's parameters, which was held against layers like Llama's alone.
-  if (mesh.zero_round_robin.value && !has_leaves_alone(architecture))
-    cannot("round-robin gradients of " + architecture.model_type, mesh.zero_round_robin.origin);
-  if (plan.precision.autocast.value != Autocast::none) cannot("autocast", plan.precision.autocast.origin);
-  check_partitions(plan, errors);
-  const QuantizationFacts& q = plan.quantization;
-  if (q.kind.value == Quantization::int8) cannot("LLM.int8()", q.kind.origin);
-  const bool packed = q.kind.value != Quantization::none && q.storage.value != QuantStorage::uint8;
-  if (packed) cannot("4-bit storage of a floating type", q.storage.origin);
-  if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
-  const Setting<RecipeKind>& kind = plan.recipe.kind;
-  constexpr std::array<RecipeKind, 6> measured{RecipeKind::supervised, RecipeKind::dpo,    RecipeKind::grpo,
-                                               RecipeKind::kto,        RecipeKind::reward, RecipeKind::reference_free};
-  const bool whole = mesh.sharding.value != Sharding::zero3;
-  const auto of_stage = std::span(measured).first(whole ? measured.size() : 3);
-  if (std::ranges::count(of_stage, kind.value) == 0) cannot(std::string(name_of(kind.value)), kind.origin);
-  if (architecture.task != Task::causal_lm) cannot(architecture.model_type, mesh.sharding.origin);
-}
-
 // Of the others no run was measured.
 void check_ddp(const TrainingPlan& plan, Diagnostics& errors) {
   // What a reentrant checkpoint hides is marked ready ahead, and again as its gradient comes (reducer.cpp).
   const CheckpointingFacts& checkpointing = plan.checkpointing;
   if (plan.mesh.ddp_find_unused.value && checkpointing.on.value && checkpointing.reentrant.value) {
-    errors.push_back(error("estimate/bad-mesh",
-                           "DDP with find_unused_parameters stops at reentrant checkpoints, whose parameters it takes "
-                           "for unused",
-                           checkpointing.reentrant.origin));
+    errors.push_back(
+        mesh_error("estimate/bad-mesh",
+                   "DDP with find_unused_parameters stops at reentrant checkpoints, whose parameters it takes "
+                   "for unused",
+                   checkpointing.reentrant.origin));
   }
   constexpr std::array<RecipeKind, 6> measured{RecipeKind::supervised, RecipeKind::dpo,  RecipeKind::kto,
                                                RecipeKind::reward,     RecipeKind::grpo, RecipeKind::reference_free};
   const RecipeKind kind = plan.recipe.kind.value;
   if (std::ranges::count(measured, kind) > 0) return;
-  errors.push_back(error("estimate/unmodelled", std::string(name_of(kind)) + " on several ranks is not modelled yet",
-                         plan.recipe.kind.origin));
+  errors.push_back(mesh_error("estimate/unmodelled",
+                              std::string(name_of(kind)) + " on several ranks is not modelled yet",
+                              plan.recipe.kind.origin));
 }
 
 /// Of these no run of shards was measured.
 void check_never_sharded(const TrainingPlan& plan, Diagnostics& errors) {
   const auto cannot = [&](std::string_view what, const Origin& origin) {
-    errors.push_back(unmodelled(std::string(what), plan.mesh, origin));
+    errors.push_back(unmodelled_under(std::string(what), plan.mesh, origin));
   };
   const auto check = [&](const Setting<bool>& fact, std::string_view what) {
     if (fact.value) cannot(what, fact.origin);

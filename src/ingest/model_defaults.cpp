@@ -291,10 +291,9 @@ void resolve_zero(TrainingPlan& plan, const Architecture& model) {
     fact.origin.derivation += (fact.origin.derivation.empty() ? "" : ", ") + std::string(how);
   };
   if (!is_zero(plan.mesh.sharding.value)) return;
-  constexpr std::int64_t own_prefetch = 50'000'000;
-  constexpr std::int64_t own_persistence = 100'000;
-  resolve_reference(plan.mesh.zero_reference_prefetch, plan.mesh.zero_prefetch, own_prefetch);
-  resolve_reference(plan.mesh.zero_reference_persistence, plan.mesh.zero_persistence, own_persistence);
+  const MeshFacts& own = ingestion::stack_of("deepspeed-0.19").plan().mesh;
+  resolve_reference(plan.mesh.zero_reference_prefetch, plan.mesh.zero_prefetch, own.zero_prefetch.value);
+  resolve_reference(plan.mesh.zero_reference_persistence, plan.mesh.zero_persistence, own.zero_persistence.value);
   if (size == 0) return;
   const std::int64_t square = saturating_mul(size, size);
   resolve(plan.mesh.zero_reduce_bucket, square, "the model's hidden size squared");

@@ -43,15 +43,12 @@ class MeshSearch {
   Meshes run() {
     make_candidates();
     for (const Candidate& one : candidates_) {
-      if (fitting_.size() == most_listed) {
+      const bool is_behind = fitting_.size() == most_listed || done_.contains(mesh_of(one.layout.shape));
+      if (is_behind) {
         ++out_.counts.not_played;
-        continue;
+      } else {
+        take(one);
       }
-      if (done_.contains(mesh_of(one.layout.shape))) {
-        ++out_.counts.not_played;
-        continue;
-      }
-      take(one);
     }
     if (fitting_.empty() && misfits_.empty()) play_the_least();
     return listed();
@@ -100,9 +97,9 @@ class MeshSearch {
   }
 
   void make_candidates() {
-    const MeshModel sizes = model();
+    sizes_ = model();
     MeshBound bound(question_);
-    std::vector<MeshLayout> all = mesh_layouts(question_.world, question_.rows, sizes.layers, plain_.dialect);
+    std::vector<MeshLayout> all = mesh_layouts(question_.world, question_.rows, sizes_.layers, plain_.dialect);
     out_.counts.considered = std::ssize(all);
     for (MeshLayout& layout : all) {
       const Bytes least = bound.least(layout) + question_.gpu.context;
@@ -111,10 +108,9 @@ class MeshSearch {
         too_large_.push_back({std::move(layout), {}, least});
         continue;
       }
-      const StepCost cost = mesh_cost(layout, *dtypes_of(layout), sizes, question_.gpu, question_.world);
+      const StepCost cost = mesh_cost(layout, *dtypes_of(layout), sizes_, question_.gpu, question_.world);
       candidates_.push_back({std::move(layout), cost, least});
     }
-    sizes_ = sizes;
     const auto order = [](const Candidate& one) {
       const double seconds = one.cost.seconds.value_or(0);
       return std::tuple(seconds, one.layout.checkpointing, one.cost.moved, one.least, one.layout.shape.tensor,
