@@ -45,18 +45,6 @@ Architecture part_of(const Architecture& whole, std::int64_t from, std::int64_t 
 
 }  // namespace
 
-std::vector<std::int64_t> pipeline_cuts(const MeshFacts& mesh, std::int64_t layers) {
-  const std::int64_t stages = pipeline_shape(mesh).stages();
-  std::vector<std::int64_t> out{0};
-  for (const std::string& count : mesh.pipeline_layers.value) out.push_back(out.back() + std::stoll(count));
-  if (!mesh.pipeline_layers.value.empty()) return out;
-  for (std::int64_t i = 1; i <= stages; ++i) {
-    const double place = static_cast<double>(i * layers) / static_cast<double>(stages);
-    out.push_back(static_cast<std::int64_t>(std::nearbyint(place)));
-  }
-  return out;
-}
-
 std::vector<Architecture> parts_of(const TrainingPlan& plan, const Architecture& architecture, std::int64_t rank) {
   if (!is_pipelined(plan.mesh)) return {architecture};
   const PipelineShape shape = pipeline_shape(plan.mesh);
@@ -69,13 +57,29 @@ std::vector<Architecture> parts_of(const TrainingPlan& plan, const Architecture&
   return out;
 }
 
+}  // namespace oomplan::estimator
+
+namespace oomplan {
+
+std::vector<std::int64_t> pipeline_cuts(const MeshFacts& mesh, std::int64_t layers) {
+  const std::int64_t stages = estimator::pipeline_shape(mesh).stages();
+  std::vector<std::int64_t> out{0};
+  for (const std::string& count : mesh.pipeline_layers.value) out.push_back(out.back() + std::stoll(count));
+  if (!mesh.pipeline_layers.value.empty()) return out;
+  for (std::int64_t i = 1; i <= stages; ++i) {
+    const double place = static_cast<double>(i * layers) / static_cast<double>(stages);
+    out.push_back(static_cast<std::int64_t>(std::nearbyint(place)));
+  }
+  return out;
+}
+
 std::int64_t width_of(const Architecture& architecture) {
   if (architecture.body.empty()) return 0;
   const auto& stem = architecture.body.front().stem;
-  const auto embedding = std::ranges::find_if(stem, is_embedding);
+  const auto embedding = std::ranges::find_if(stem, estimator::is_embedding);
   const Attribute* width = embedding == stem.end() ? nullptr : embedding->find("width");
   const auto* count = width == nullptr ? nullptr : std::get_if<std::int64_t>(width);
   return count == nullptr ? 0 : *count;
 }
 
-}  // namespace oomplan::estimator
+}  // namespace oomplan

@@ -10,8 +10,6 @@ namespace oomplan {
 namespace {
 
 constexpr std::int64_t least_element = 2;  ///< Bytes of a gathered weight, and of a gradient.
-/// Of what lies outside the layers the last norm is less than such a part.
-constexpr std::int64_t small_part = 8;
 
 /// Whether a layer holds what any other does.
 bool is_alike(const Architecture& model, const TrainingPlan& plan) {
@@ -52,15 +50,6 @@ const PhasePeak* last_of(const Footprint& footprint, Phase phase) {
 
 Bytes times(Bytes bytes, std::int64_t count) { return Bytes(saturating_mul(bytes.count(), count)); }
 Bytes part(Bytes bytes, std::int64_t of) { return Bytes(bytes.count() / of); }
-
-/// Micro-batches of which the rank holds a stage's activations at once, at the least (schedules.py): its warm-up.
-std::int64_t in_flight(const MeshLayout& layout, std::int64_t rank) {
-  const MeshShape& shape = layout.shape;
-  const std::int64_t all = layout.micro_batches * shape.stages_each;
-  if (shape.schedule == PipelineSchedule::gpipe) return all;
-  const std::int64_t round = std::min(shape.pipeline, layout.micro_batches);
-  return std::min(all, (shape.stages_each - 1) * round + shape.pipeline - rank);
-}
 
 }  // namespace
 
@@ -133,39 +122,6 @@ const MeshBound::Pair& MeshBound::pair_of(const MeshLayout& layout) {
   const Key key(shape.tensor, shape.sequence, shape.loss, sharded, layout.checkpointing, layout.micro_batch);
   const auto known = pairs_.find(key);
   return known != pairs_.end() ? known->second : pairs_.emplace(key, played(layout)).first->second;
-}
-
-/// Stages are of whole layers. The first has the embedding beside them, the last the norm and the head; where both are
-/// one weight, each has it.
-Bytes MeshBound::least_in_stages(const MeshLayout& layout, const Pair& pair) const {
-  const MeshShape& shape = layout.shape;
-  const std::int64_t others = question_.architecture.layers - 1;
-  const std::int64_t parts = shape.pipeline * shape.shards();
-  Bytes out = part(pair.one.stepped + times(pair.layer.stepped, others), parts);
-  if (pair.layer.states == Bytes()) return out;
-  const std::int64_t of_stage = question_.architecture.layers / shape.stages();
-  const std::int64_t of_rank = of_stage * shape.stages_each;
-  const auto held = [&](Bytes Anchor::*what, bool at_an_end) {
-    const Bytes end = at_an_end ? part(pair.one.*what - pair.layer.*what, 2) : Bytes();
-    return part(times(pair.layer.*what, of_rank) + end - part(end, small_part), shape.shards());
-  };
-  // Whole gradients are summed until the last micro-batch comes back.
-  const bool sharded = shape.shards() > 1;
-  const Bytes whole = pair.quantized ? Bytes()
-                      : sharded      ? Bytes(least_element * pair.layer.trained / shape.tensor * of_rank)
-                                     : times(pair.layer.gradients, of_rank);
-  for (std::int64_t rank = 0; rank < shape.pipeline; ++rank) {
-    const bool at_an_end = rank == 0 || rank + 1 == shape.pipeline;
-    const std::int64_t flying = in_flight(layout, rank);
-    const bool back = shape.schedule == PipelineSchedule::one_f_one_b && layout.micro_batches > flying;
-    const Bytes losing =
-        held(&Anchor::states, at_an_end) + times(pair.layer.kept, flying * of_stage) + (back ? whole : Bytes());
-    out = std::max({out, losing, held(&Anchor::stepped, at_an_end)});
-  }
-  if (!pair.outputs) return out;
-  const std::int64_t logits = saturating_mul(saturating_mul(layout.micro_batch, pair.length),
-                                             least_element * vocabulary_of(question_.architecture));
-  return std::max(out, held(&Anchor::states, true) + Bytes(saturating_mul(layout.micro_batches, logits)));
 }
 
 Bytes MeshBound::least(const MeshLayout& layout) {

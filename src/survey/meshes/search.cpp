@@ -1,6 +1,5 @@
 // plan_meshes: bounded all, played few.
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <set>
@@ -9,6 +8,7 @@
 
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/estimate/fit_check.hpp"
+#include "oomplan/estimate/stages.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "settings.hpp"
 
@@ -72,12 +72,9 @@ class MeshSearch {
 
   MeshModel model() const {
     const Architecture& model = question_.architecture;
-    MeshModel out{.layers = std::max<std::int64_t>(model.layers, 1), .vocabulary = vocabulary_of(model)};
-    constexpr std::array<std::string_view, 3> widths{"hidden_size", "n_embd", "d_model"};
-    for (const auto& [key, value] : model.config)
-      if (const auto* width = std::get_if<std::int64_t>(&value);
-          width != nullptr && std::ranges::count(widths, key) > 0)
-        out.width = *width;
+    MeshModel out{.layers = std::max<std::int64_t>(model.layers, 1),
+                  .width = width_of(model),
+                  .vocabulary = vocabulary_of(model)};
     out.parameters.mixture = any_op(model, [](const OpSpec& op) { return op.op.ends_with("_moe"); });
     out.parameters.checkpoint_bytes = model.checkpoint_dtype == DType::fp32 ? 4 : 2;
     TrainingPlan one = plain_;  // Its numbers of parameters alone.
