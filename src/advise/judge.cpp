@@ -33,7 +33,17 @@ Judged Judge::judged(const Choices& choices, const TrainingPlan& plan) const {
   trial.fits = fit.fits;
   trial.fragmentation = fit.fragmentation;
   if (!fit.errors.empty()) trial.undecided = fit.errors.front().message;
+  if (trial.fits && question_.host) hold_host(trial, plan, fit.paged_to_host);
   return out;
+}
+
+void Judge::hold_host(Trial& trial, const TrainingPlan& plan, Bytes paged) const {
+  HostHeld held =
+      question_.host(plan, question_.architecture, {paged, "what " + question_.gpu.title + " has no room for"});
+  trial.host = std::move(held.fits);
+  const bool stops = too_small(trial.host) != nullptr;
+  if (!stops && !held.errors.empty()) trial.undecided = held.errors.front().message;
+  trial.fits = !stops && held.errors.empty();
 }
 
 bool Judge::is_too_much(const Moments& moments) const {

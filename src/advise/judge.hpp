@@ -25,6 +25,8 @@ class Judge {
   Cost cost_of(const Choices& choices) const;
 
  private:
+  void hold_host(Trial& trial, const TrainingPlan& plan, Bytes paged) const;
+
   const AdviceQuestion& question_;
   const Ladder& ladder_;
 };

@@ -87,7 +87,9 @@ class Walk {
         pass(rung(i), std::move(why));
       } else if (rung(i).only_against_fragmentation && !advice_.now.fragmentation) {
         usable_.push_back(i);
-        pass(rung(i), "what the tensors alone take is too much already; it only helps against fragmentation");
+        pass(rung(i), too_small(advice_.now.host) == nullptr
+                          ? "what the tensors alone take is too much already; it only helps against fragmentation"
+                          : "the GPU has room as it is; it only helps against fragmentation");
       } else {
         usable_.push_back(i);
         try_one(i);

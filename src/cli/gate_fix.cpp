@@ -36,6 +36,7 @@ std::optional<Advice> advice_on(const GateCheck& worst, const GateRule& rule, co
                                     .document = &document,
                                     .ingest = question.ingest,
                                     .most_sets = most_sets,
+                                    .host = question.host,
                                     .cheapest_alone = true},
                                    ladder);
   return out ? std::optional(std::move(*out)) : std::nullopt;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "host_check.hpp"
 #include "oomplan/core/text.hpp"
 #include "oomplan/ingest/ingest.hpp"
 
@@ -70,6 +71,12 @@ Diagnostics placed(Diagnostics errors, const Origin& origin) {
 }
 
 }  // namespace
+
+Diagnostics wrong_in(const HostQuestion& question) {
+  if (const Result<Asked> asked = read_options(question); !asked) return asked.errors();
+  const Result<std::optional<LoaderProfile>> profile = read_profile(question.loader);
+  return profile ? Diagnostics() : profile.errors();
+}
 
 Result<HostAnswer> answer_host(const HostQuestion& question, const TrainingPlan& plan, const HostModel* model,
                                const PagedOut& paged, const Catalog& catalog) {

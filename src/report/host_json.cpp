@@ -35,12 +35,16 @@ Json json_of(const Feed& feed) {
 
 }  // namespace
 
+Json limits_json(const std::vector<HostFit>& limits) {
+  Json out = Json::array();
+  for (const HostFit& fit : limits) out.push_back(json_of(fit));
+  return out;
+}
+
 Json host_json(const HostAnswer& host) {
   const HostFootprint& footprint = host.footprint;
   Json terms = Json::array();
   for (const HostTerm& term : footprint.terms) terms.push_back(json_of(term));
-  Json fits = Json::array();
-  for (const HostFit& fit : host.fits) fits.push_back(json_of(fit));
   return {{"profile", host.profile ? Json(host.profile->file) : Json()},
           {"ram", footprint.ram().count()},
           {"worst", name_of(footprint.worst())},
@@ -49,7 +53,7 @@ Json host_json(const HostAnswer& host) {
           {"page_cache", footprint.page_cache().count()},
           {"terms", std::move(terms)},
           {"missing", footprint.missing},
-          {"limits", std::move(fits)},
+          {"limits", limits_json(host.fits)},
           {"feed", host.feed ? json_of(*host.feed) : Json()}};
 }
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "growth.hpp"
 #include "lever.hpp"
@@ -95,12 +97,23 @@ class Judgement {
     FitCheck fit_check(plan, architecture);
     for (const Gpu& gpu : rule.gpus) item_.checks.push_back(check_of(fit_check, rule, gpu, errors_));
     if (!fit_check.peaks()) return;
+    hold_host(plan, architecture);
     item_.peak = fit_check.peaks()->peak.tensors();
     item_.largest_bucket = survey::largest_of(fit_check.peaks()->peak.by_bucket);
     const survey::Lever lever = survey::lever_of(plan, *item_.largest_bucket, document.file);
     item_.lever = lever.key;
     item_.where = lever.where;
     compare(plan, rule);
+  }
+
+  /// With what the worst of the cards has no room for.
+  void hold_host(const TrainingPlan& plan, const Architecture& architecture) {
+    if (!question_.host || item_.checks.empty()) return;
+    const GateCheck& worst = *std::ranges::max_element(item_.checks, {}, &GateCheck::paged_to_host);
+    HostHeld held =
+        question_.host(plan, architecture, {worst.paged_to_host, "what " + worst.gpu.title + " has no room for"});
+    item_.host = std::move(held.fits);
+    std::ranges::move(held.errors, std::back_inserter(errors_));
   }
 
   void compare(const TrainingPlan& plan, const GateRule& rule) {
@@ -141,8 +154,10 @@ class Judgement {
   }
 
   void settle_verdict(const std::function<bool(const Diagnostics&)>& undecidable) {
-    const bool too_much = std::ranges::any_of(
-        item_.checks, [](const GateCheck& check) { return check.undecided.empty() && !check.fits; });
+    const bool too_much =
+        std::ranges::any_of(item_.checks,
+                            [](const GateCheck& check) { return check.undecided.empty() && !check.fits; }) ||
+        too_small(item_.host) != nullptr;
     if (!errors_.empty()) {
       item_.verdict = !undecidable(errors_) ? GateVerdict::invalid
                       : too_much            ? GateVerdict::does_not_fit

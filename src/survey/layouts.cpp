@@ -106,7 +106,8 @@ class LayoutSearch {
     const Counted parameters{check.peaks()->parameters, check.peaks()->trainable_parameters,
                              is_mixture(question_.architecture), checkpoint == DType::fp32 ? 4 : 2};
     layout_.cost = step_cost(*plan, parameters, question_.gpu, question_.world);
-    return true;
+    if (layout_.fits) hold_host(layout_, question_, *plan, fit.paged_to_host);
+    return layout_.undecided.empty() && too_small(layout_.host) == nullptr;
   }
 
   bool is_asked(const TrainingPlan& plan, std::int64_t micro_batch, std::int64_t accumulation) const {
@@ -151,6 +152,15 @@ class LayoutSearch {
 };
 
 }  // namespace
+
+void hold_host(Layout& layout, const LayoutQuestion& question, const TrainingPlan& plan, Bytes paged) {
+  if (!question.host) return;
+  HostHeld held =
+      question.host(plan, question.architecture, {paged, "what " + question.gpu.title + " has no room for"});
+  layout.host = std::move(held.fits);
+  layout.fits = too_small(layout.host) == nullptr;
+  if (layout.fits) layout.undecided = std::move(held.errors);
+}
 
 bool is_fp32_trained(const TrainingPlan& plan, const Architecture& model) {
   const WeightsDType held = plan.precision.weights_dtype.value;

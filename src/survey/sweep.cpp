@@ -67,15 +67,22 @@ bool something_above(const Sweep& sweep, const std::vector<bool>& above, const s
   return false;
 }
 
-Result<SweepPoint> answer(const TrainingPlan& plan, const Architecture& architecture, const Sweep& sweep) {
+Result<SweepPoint> answer(const TrainingPlan& plan, const Architecture& architecture, const Sweep& sweep,
+                          const HostCheck& host) {
   FitCheck fit_check(plan, architecture);
   const CheckedFit fit = fit_check.on(sweep.gpu, limit_of(sweep.gpu, sweep.headroom));
   if (!fit.errors.empty()) return fit.errors;
-  return SweepPoint{.needed = fit.needed, .at_least = fit.at_least, .fits = fit.fits, .replayed = fit_check.replayed()};
+  SweepPoint out{.needed = fit.needed, .at_least = fit.at_least, .fits = fit.fits, .replayed = fit_check.replayed()};
+  if (!host || !out.fits) return out;
+  HostHeld held = host(plan, architecture, {fit.paged_to_host, "what " + sweep.gpu.title + " has no room for"});
+  out.host = std::move(held.fits);
+  out.fits = too_small(out.host) == nullptr;
+  if (out.fits && !held.errors.empty()) return held.errors;
+  return out;
 }
 
 Result<SweepPoint> point_at(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
-                            const ModelFinder& models) {
+                            const ModelFinder& models, const HostCheck& host) {
   IngestOptions here = options;
   const std::vector<std::string> values = values_at(sweep.axes, i);
   for (std::size_t a = 0; a < values.size(); ++a) here.overrides.push_back(sweep.axes[a].key + "=" + values[a]);
@@ -84,22 +91,22 @@ Result<SweepPoint> point_at(const Document& document, const IngestOptions& optio
   const Result<Architecture>& architecture = models(*plan);
   if (!architecture) return architecture.errors();
   plan = with_model_defaults(std::move(*plan), *architecture);
-  return plan ? answer(*plan, *architecture, sweep) : plan.errors();
+  return plan ? answer(*plan, *architecture, sweep, host) : plan.errors();
 }
 
 }  // namespace
 
 SweepPoint sweep_point(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
-                       const ModelFinder& models) {
-  const Result<SweepPoint> point = point_at(document, options, sweep, i, models);
+                       const ModelFinder& models, const HostCheck& host) {
+  const Result<SweepPoint> point = point_at(document, options, sweep, i, models, host);
   if (point) return *point;
   const Diagnostic& why = point.errors().front();
   return {.undecided = why.message, .code = why.code};
 }
 
 Diagnostics errors_at(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
-                      const ModelFinder& models) {
-  const Result<SweepPoint> point = point_at(document, options, sweep, i, models);
+                      const ModelFinder& models, const HostCheck& host) {
+  const Result<SweepPoint> point = point_at(document, options, sweep, i, models, host);
   return point ? Diagnostics() : point.errors();
 }
 

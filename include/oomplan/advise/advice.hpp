@@ -13,6 +13,7 @@
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/core/result.hpp"
 #include "oomplan/estimate/footprint.hpp"
+#include "oomplan/estimate/host.hpp"
 #include "oomplan/plan/gpu_count.hpp"
 
 namespace oomplan {
@@ -73,8 +74,9 @@ struct Trial {
   std::vector<ByBucket> by_phase{};  ///< The tensors at the highest moment of each phase of each step.
   bool at_least = false;             ///< The tensors alone are too much, so `needed` is a bound from below.
   bool fits = false;                 ///< With the headroom asked for.
-  bool fragmentation = false;  ///< It does not fit though its tensors would: what the allocator strands is too much.
-  std::string undecided{};     ///< Why there is no figure; empty where there is one.
+  bool fragmentation = false;   ///< It does not fit though its tensors would: what the allocator strands is too much.
+  std::string undecided{};      ///< Why there is no figure; empty where there is one.
+  std::vector<HostFit> host{};  ///< The limits that were asked for, where the GPU has room.
 };
 
 /// A fix that was not tried, and why.

@@ -12,6 +12,7 @@
 #include "oomplan/catalog/architecture.hpp"
 #include "oomplan/catalog/machine.hpp"
 #include "oomplan/core/result.hpp"
+#include "oomplan/estimate/host_check.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/plan/plan.hpp"
 #include "oomplan/read/document.hpp"
@@ -49,6 +50,7 @@ struct AdviceQuestion {
   const Document* document = nullptr;  ///< The config: then a change is played as its framework reads it.
   IngestOptions ingest{};              ///< How it was read.
   std::int64_t most_sets = 5'000;      ///< To look at before giving up, where some set is known to fit.
+  HostCheck host{};                    ///< What each set needs of the host is held against too; empty: nobody asks.
   bool cheapest_alone = false;         ///< Neither what each fix does by itself, nor what one may prefer to `found`.
 };
 

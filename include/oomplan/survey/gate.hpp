@@ -12,6 +12,7 @@
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/core/result.hpp"
 #include "oomplan/estimate/footprint.hpp"
+#include "oomplan/estimate/host.hpp"
 #include "oomplan/plan/gpu_count.hpp"
 
 namespace oomplan {
@@ -86,6 +87,7 @@ struct GateItem {
   GpuCount count{};               ///< Of the GPUs that each answer is for.
   std::string assumed_trainer{};  ///< As assumed_trainer() has it; empty where something says whose trainer it is.
   std::vector<GateCheck> checks{};
+  std::vector<HostFit> host{};             ///< One for each limit of the host that was asked for.
   Bytes peak{};                            ///< Of the tensors; zero where there is no estimate.
   std::optional<Bucket> largest_bucket{};  ///< At the peak.
   std::string lever{};                     ///< The key of the config that decides it most; empty where it is not there.

@@ -8,6 +8,7 @@
 
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/core/result.hpp"
+#include "oomplan/estimate/host.hpp"
 #include "oomplan/plan/plan.hpp"
 #include "oomplan/survey/mesh_layout.hpp"
 
@@ -52,7 +53,8 @@ struct Layout {
   std::int64_t accumulation = 1;  ///< Micro-batches before a step.
   Bytes needed{};                 ///< As in Fit, of the kind of rank that needs most.
   bool at_least = false;          ///< As in Fit.
-  bool fits = false;              ///< With the headroom asked for.
+  bool fits = false;              ///< With the headroom asked for, and on the host where that is asked for.
+  std::vector<HostFit> host{};    ///< The limits that were asked for, where the GPU has room.
   bool fp32_trained = false;      ///< The optimizer updates fp32 weights; else those that were loaded, in their dtype.
   StepCost cost{};
   std::string launcher{};               ///< accelerate's launcher config of it.

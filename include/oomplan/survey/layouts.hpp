@@ -10,6 +10,7 @@
 #include "oomplan/catalog/machine.hpp"
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/core/result.hpp"
+#include "oomplan/estimate/host_check.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/plan/plan.hpp"
 #include "oomplan/read/document.hpp"
@@ -30,7 +31,11 @@ struct LayoutQuestion {
   LayoutWorld world{};
   std::int64_t rows = 0;  ///< Of a step, on all GPUs together: as many at least.
   double headroom = 0;
+  HostCheck host{};
 };
+
+/// A layout that fits the GPU, held against the host where the question asks: it may not fit, or be undecided, then.
+void hold_host(Layout& layout, const LayoutQuestion& question, const TrainingPlan& plan, Bytes paged);
 
 /// accelerate's launcher config of a layout.
 std::string launch_file(const LayoutKind& kind, const LayoutWorld& world);

@@ -10,6 +10,7 @@
 #include "oomplan/catalog/architecture.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "oomplan/core/result.hpp"
+#include "oomplan/estimate/host_check.hpp"
 #include "oomplan/ingest/ingest.hpp"
 #include "oomplan/read/document.hpp"
 #include "oomplan/survey/gate.hpp"
@@ -30,11 +31,11 @@ using ModelFinder = std::function<const Result<Architecture>&(const TrainingPlan
 
 /// What one point comes to.
 SweepPoint sweep_point(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
-                       const ModelFinder& models);
+                       const ModelFinder& models, const HostCheck& host = {});
 
 /// Why a point has no figure, in full and with its place; empty where it has one.
 Diagnostics errors_at(const Document& document, const IngestOptions& options, const Sweep& sweep, std::size_t i,
-                      const ModelFinder& models);
+                      const ModelFinder& models, const HostCheck& host = {});
 
 /// What a config's room on a card is asked of; all outlive the question.
 struct RoomQuestion {
@@ -130,6 +131,7 @@ struct GateQuestion {
   const Result<Document>* baseline = nullptr;  ///< The former state, or why it cannot be read.
   IngestOptions baseline_ingest{};
   std::string no_baseline{};  ///< Why there is no former state; empty where none was asked for.
+  HostCheck host{};
 };
 
 /// Judges one config by the policy. An error makes it `invalid`, or `undecided` where `undecidable` holds of the

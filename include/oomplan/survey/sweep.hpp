@@ -8,6 +8,7 @@
 
 #include "oomplan/catalog/machine.hpp"
 #include "oomplan/core/bytes.hpp"
+#include "oomplan/estimate/host.hpp"
 #include "oomplan/plan/gpu_count.hpp"
 
 namespace oomplan {
@@ -25,12 +26,13 @@ inline constexpr std::int64_t most_points = 1'000'000;
 
 /// One combination.
 struct SweepPoint {
-  Bytes needed{};           ///< As in Fit; of an undecided point zero.
-  bool at_least = false;    ///< The tensors alone are too much, so `needed` is a bound from below.
-  bool fits = false;        ///< With the headroom asked for.
-  bool replayed = false;    ///< The allocator was played for it.
-  std::string undecided{};  ///< Why there is no figure.
-  std::string code{};       ///< Of that reason's diagnostic.
+  Bytes needed{};               ///< As in Fit; of an undecided point zero.
+  bool at_least = false;        ///< The tensors alone are too much, so `needed` is a bound from below.
+  bool fits = false;            ///< With the headroom asked for, and on the host where that is asked for.
+  std::vector<HostFit> host{};  ///< The limits that were asked for, where the GPU has room.
+  bool replayed = false;        ///< The allocator was played for it.
+  std::string undecided{};      ///< Why there is no figure.
+  std::string code{};           ///< Of that reason's diagnostic.
   friend bool operator==(const SweepPoint&, const SweepPoint&) = default;
 };
 

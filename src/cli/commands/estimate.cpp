@@ -8,6 +8,7 @@
 #include "../answer.hpp"
 #include "../command.hpp"
 #include "../errors.hpp"
+#include "../host_check.hpp"
 #include "../input.hpp"
 #include "../options.hpp"
 #include "../recipe.hpp"
@@ -36,17 +37,6 @@ struct Options {
   bool alloc_conf_from_environment = false;
 };
 
-void add_host_options(const ArgumentParser& app, HostQuestion& host) {
-  app.option("--loader", host.loader, "What `oomplan measure PATH --json` said of the dataset: adds host memory")
-      .type_name("FILE");
-  app.option("--host-ram", host.ram, "Hold host memory against this much RAM (64GiB)").type_name("SIZE");
-  app.option("--shm", host.shared, "Hold the loaders' batches against a /dev/shm of this size (64MiB in Docker)")
-      .type_name("SIZE");
-  app.option("--cgroup", host.cgroup, "Hold host memory against a cgroup's or container's limit").type_name("SIZE");
-  app.option("--step-time", host.step_time, "What an optimizer step takes (1.3s): can the loader keep up?")
-      .type_name("TIME");
-}
-
 void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
   app.option("CONFIG", question.config, config_help).required();
@@ -72,6 +62,8 @@ void add_options(const ArgumentParser& app, Options& options) {
            "Take them from this shell's PYTORCH_ALLOC_CONF or PYTORCH_CUDA_ALLOC_CONF")
       .excludes(conf);
   add_host_options(app, question.host);
+  app.option("--step-time", question.host.step_time, "What an optimizer step takes (1.3s): can the loader keep up?")
+      .type_name("TIME");
   const Option calibration =
       app.option("--calibration", question.calibration, "What `oomplan calibrate` fitted from runs on the card")
           .type_name("FILE");

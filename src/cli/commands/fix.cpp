@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../answer.hpp"
@@ -8,6 +9,7 @@
 #include "../command.hpp"
 #include "../each_gpu.hpp"
 #include "../errors.hpp"
+#include "../host_check.hpp"
 #include "../input.hpp"
 #include "../new_file.hpp"
 #include "../options.hpp"
@@ -54,6 +56,7 @@ void add_options(const ArgumentParser& app, Options& options) {
   add_trainer_option(app, question.trainer);
   add_launch_option(app, question.launch);
   add_version_options(app, question.versions);
+  add_host_options(app, question.host);
   add_set_option(app, question.overrides);
   app.option("--dialect", question.dialect, dialect_help()).type_name("NAME");
   const Option yes = app.flag("--yes", options.yes, "Confirm --apply");
@@ -125,7 +128,7 @@ std::optional<Diagnostic> length_in_the_way(const Findings& findings) {
 }
 
 AdviceQuestion question_of(const Question& question, const Options& options, const Findings& findings,
-                           const Document& document) {
+                           const Document& document, HostCheck host) {
   return {.plan = *findings.plan,
           .architecture = *findings.architecture,
           .gpu = findings.fits.front().gpu,
@@ -135,6 +138,7 @@ AdviceQuestion question_of(const Question& question, const Options& options, con
           .keep = options.keep,
           .document = &document,
           .ingest = ingest_options(question),
+          .host = std::move(host),
           .cheapest_alone = options.quiet && !options.apply && options.html.empty()};
 }
 
@@ -179,10 +183,14 @@ Outcome fix_on(const std::string& gpu, const Ladder& ladder, const Options& opti
   if (const std::optional<Diagnostic> open = length_in_the_way(findings)) return refused({*open}, options);
   if (!findings.diagnostics.empty() || !document)
     return refused(with_lengths(findings.diagnostics, findings.lengths), options);
-  Result<Advice> advice = find_advice(question_of(question, options, findings, *document), ladder);
+  const Result<Catalog> catalog = catalog_here(question.models);
+  if (!catalog) return refused(catalog.errors(), options);
+  Result<Advice> advice =
+      find_advice(question_of(question, options, findings, *document, host_check(question.host, *catalog)), ladder);
   if (!advice) return refused(advice.errors(), options);
   advice->config = question.config;
-  if (findings.outlook && !advice->now.fits) advice->larger = findings.outlook->cards.fitting;
+  if (findings.outlook && !advice->now.fits && too_small(advice->now.host) == nullptr)
+    advice->larger = findings.outlook->cards.fitting;
   if (!findings.recipe.empty()) {
     advice->patch.clear();
     advice->no_patch = "these are arguments of `" + findings.recipe + "`, and no file has them";

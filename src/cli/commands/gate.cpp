@@ -14,6 +14,7 @@
 #include "../fence.hpp"
 #include "../gate_fix.hpp"
 #include "../guarded.hpp"
+#include "../host_check.hpp"
 #include "../input.hpp"
 #include "../models_cache.hpp"
 #include "../options.hpp"
@@ -70,6 +71,7 @@ void add_options(const ArgumentParser& app, Options& options) {
   add_trainer_option(app, options.read.trainer);
   add_launch_option(app, options.read.launch);
   add_version_options(app, options.read.versions);
+  add_host_options(app, options.read.host);
   app.option("--allow-outside", options.outside, "Let configs name files below DIR too, not only in the repository")
       .repeatable()
       .type_name("DIR");
@@ -196,7 +198,8 @@ struct Court {
   const std::optional<Baseline>& baseline;
   ModelsCache& models;
   const Fence& fence;
-  const Question& read;   ///< How configs are read.
+  const Question& read;  ///< How configs are read.
+  HostCheck host{};
   const Ladder* fixes{};  ///< To look for a fix in; null where nothing shows one.
 };
 
@@ -207,7 +210,7 @@ GateItem judge_one(const std::string& config, const Court& court) {
     std::optional<Diagnostic> outside = objection_to_model(fence, plan.model.name.value);
     return outside ? refused.emplace_back(*std::move(outside)) : court.models.find(plan);
   };
-  GateQuestion question{.config = config, .ingest = ingest_options(court.read), .models = model};
+  GateQuestion question{.config = config, .ingest = ingest_options(court.read), .models = model, .host = court.host};
   question.ingest.loader = loader_within(fence);
   name_versions_beside(config, question.ingest,
                        [&](const std::string& path) { return !fence.objection(path).has_value(); });
@@ -262,6 +265,7 @@ Gate gate_of(const Options& options, const Asked& asked, Diagnostics errors) {
       append(gate.diagnostics, opened.errors());
     }
   }
+  append(gate.diagnostics, wrong_in(options.read.host));
   if (!gate.diagnostics.empty()) return gate;
   ModelsCache models(*catalog);
   const Fence fence(options.outside);
@@ -272,7 +276,8 @@ Gate gate_of(const Options& options, const Asked& asked, Diagnostics errors) {
     gate.diagnostics = ladder.errors();
     return gate;
   }
-  const Court court{*policy, baseline, models, fence, read, asked.fixes ? &*ladder : nullptr};
+  const Court court{
+      *policy, baseline, models, fence, read, host_check(read.host, *catalog), asked.fixes ? &*ladder : nullptr};
   gate.items.resize(configs.size());
   const auto judge_at = [&](std::size_t i) {
     gate.items[i] = guarded(configs[i], [&] { return judge_one(configs[i], court); });
@@ -297,6 +302,7 @@ std::vector<std::string> inputs_of(const Options& options, const std::vector<std
   };
 
   if (!options.policy.empty()) out.push_back(options.policy);
+  if (!options.read.host.loader.empty()) out.push_back(options.read.host.loader);
   std::error_code ignored;
   const bool beside = fs::is_directory(options.baseline, ignored);
   for (std::size_t i = 0; i < configs.size(); ++i) {

@@ -10,6 +10,7 @@
 #include "../command.hpp"
 #include "../each_gpu.hpp"
 #include "../errors.hpp"
+#include "../host_check.hpp"
 #include "../layout_files.hpp"
 #include "../options.hpp"
 #include "../parallel.hpp"
@@ -72,6 +73,7 @@ void add_options(const ArgumentParser& app, Options& options) {
       .type_name("FOLDER");
   add_trainer_option(app, question.trainer);
   add_version_options(app, question.versions);
+  add_host_options(app, question.host);
   add_set_option(app, question.overrides);
   add_models_option(app, question.models);
   app.flag("--json", options.json, "Print one JSON object (docs/plan.schema.json)");
@@ -169,6 +171,7 @@ Outcome plan_on_gpus(const std::string& gpus, const Options& options, const Term
   const Result<Catalog> catalog = catalog_here(question.models);
   if (!catalog) return refused(catalog.errors(), options);
   if (const Diagnostics bad = check_counts(question.gpus); !bad.empty()) return refused(bad, options);
+  if (const Diagnostics bad = wrong_in(question.host); !bad.empty()) return refused(bad, options);
   const Cards cards = cards_of(gpus);
   const Result<Gpu> gpu = find_gpu(cards.name, *catalog);
   if (!gpu) return refused(gpu.errors(), options);
@@ -199,7 +202,8 @@ Outcome plan_on_gpus(const std::string& gpus, const Options& options, const Term
   if (!rows) return refused(rows.errors(), options);
   view.rows = *rows;
   view.world.precision = precision_of(*plan);
-  const LayoutQuestion asked{read->document, how, *architecture, *gpu, view.world, view.rows, *headroom};
+  const LayoutQuestion asked{read->document, how,       *architecture, *gpu,
+                             view.world,     view.rows, *headroom,     host_check(question.host, *catalog)};
   if (says_meshes(plan->dialect)) {
     const Result<TrainingPlan> plain = with_model_defaults(*plan, *architecture);
     if (!plain) return refused(plain.errors(), options);

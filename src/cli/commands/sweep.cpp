@@ -8,6 +8,7 @@
 #include "../command.hpp"
 #include "../each_gpu.hpp"
 #include "../errors.hpp"
+#include "../host_check.hpp"
 #include "../models_cache.hpp"
 #include "../options.hpp"
 #include "../parallel.hpp"
@@ -46,6 +47,7 @@ void add_options(const ArgumentParser& app, Options& options) {
   add_trainer_option(app, question.trainer);
   add_launch_option(app, question.launch);
   add_version_options(app, question.versions);
+  add_host_options(app, question.host);
   add_set_option(app, question.overrides);
   app.option("--dialect", question.dialect, dialect_help()).type_name("NAME");
   add_models_option(app, question.models);
@@ -105,6 +107,7 @@ Outcome sweep_on(const std::string& name, const Options& options, const Terminal
   const Result<Catalog> catalog = catalog_here(question.models);
   if (!catalog) return refused(catalog.errors(), options);
   if (const Diagnostics bad = check_counts(question.gpus); !bad.empty()) return refused(bad, options);
+  if (const Diagnostics bad = wrong_in(question.host); !bad.empty()) return refused(bad, options);
   const Result<Gpu> gpu = find_gpu(cards_of(name).name, *catalog);
   if (!gpu) return refused(gpu.errors(), options);
   const Result<ReadConfig> read = config_or_recipe(question.config, question.recipe, *catalog);
@@ -123,10 +126,12 @@ Outcome sweep_on(const std::string& name, const Options& options, const Terminal
   std::size_t count = 1;
   for (const Axis& axis : sweep.axes) count *= axis.values.size();
   const auto model = [&](const TrainingPlan& plan) -> const Result<Architecture>& { return models.find(plan); };
+  const HostCheck host = host_check(question.host, *catalog);
   std::vector<SweepPoint> points(count);
-  for_each_index(count, [&](std::size_t i) { points[i] = sweep_point(*document, how, sweep, i, model); });
+  for_each_index(count, [&](std::size_t i) { points[i] = sweep_point(*document, how, sweep, i, model, host); });
   sweep.points = std::move(points);
-  if (const auto i = point_in_the_way(sweep)) return refused(errors_at(*document, how, sweep, *i, model), options);
+  if (const auto i = point_in_the_way(sweep))
+    return refused(errors_at(*document, how, sweep, *i, model, host), options);
   find_frontier(sweep);
   Outcome out = print(sweep, options, terminal);
   if (first && !options.json)

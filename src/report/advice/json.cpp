@@ -1,3 +1,4 @@
+#include "../host_json.hpp"
 #include "../json_values.hpp"
 #include "oomplan/report/advice_view.hpp"
 #include "oomplan/report/report.hpp"
@@ -32,8 +33,13 @@ Json of(const Cost& cost) {
 Json of(const Trial& trial) {
   Json by_bucket = Json::object();
   for (std::size_t i = 0; i < bucket_count; ++i) by_bucket[std::string(bucket_names[i])] = trial.by_bucket[i].count();
-  return {{"fixes", list_of(trial.fixes)}, {"cost", of(trial.cost)}, {"needed", trial.needed.count()},
-          {"at_least", trial.at_least},    {"fits", trial.fits},     {"fragmentation", trial.fragmentation},
+  return {{"fixes", list_of(trial.fixes)},
+          {"cost", of(trial.cost)},
+          {"needed", trial.needed.count()},
+          {"at_least", trial.at_least},
+          {"fits", trial.fits},
+          {"fragmentation", trial.fragmentation},
+          {"host", report::limits_json(trial.host)},
           {"by_bucket", by_bucket}};
 }
 

@@ -8,6 +8,7 @@
 
 #include "../cards.hpp"
 #include "../layout.hpp"
+#include "oomplan/estimate/host_check.hpp"
 #include "oomplan/report/advice_view.hpp"
 #include "rungs.hpp"
 
@@ -72,10 +73,18 @@ class Page {
       if (a_.lowest) line += fmt::format(", and {} with {}", needed(*a_.lowest), fixes_of(*a_.lowest));
       if (!a_.whole) line += fmt::format("; the {} cheapest sets were looked at", a_.sets);
     }
+    if (const HostFit* small = too_small(a_.now.host)) line += "; " + limit_text(*small) + with_found(small->name);
     if (!a_.assumed_trainer.empty()) line += " (" + a_.assumed_trainer + ")";
     const std::string head = printable(a_.config) + ": ";
     out_ += report::painted(head, Paint::bold, colour_) +
             report::painted(wrapped(line, report::width_of(head), 2), paint, colour_) + "\n";
+  }
+
+  /// What of it the set that was found takes.
+  std::string with_found(const std::string& limit) const {
+    if (!a_.found) return "";
+    const auto left = std::ranges::find(a_.found->host, limit, &HostFit::name);
+    return left == a_.found->host.end() ? "" : ", then " + to_text(left->needed);
   }
 
   void heading(std::string_view title) {

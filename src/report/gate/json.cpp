@@ -1,3 +1,4 @@
+#include "../host_json.hpp"
 #include "../json_values.hpp"
 #include "formats.hpp"
 #include "oomplan/report/report.hpp"
@@ -45,6 +46,7 @@ Json of(const GateItem& item) {
           {"verdict", name_of(item.verdict)},
           {"assumed_trainer", text_or_null(item.assumed_trainer)},
           {"checks", list_of(item.checks)},
+          {"host", report::limits_json(item.host)},
           {"peak", item.checks.empty() || item.peak == Bytes() ? Json() : Json(item.peak.count())},
           {"largest_bucket", item.largest_bucket ? Json(name_of(*item.largest_bucket)) : Json()},
           {"lever", item.lever.empty() ? Json() : Json(item.lever)},

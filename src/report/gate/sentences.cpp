@@ -8,6 +8,7 @@
 
 #include "../cards.hpp"
 #include "oomplan/core/text.hpp"
+#include "oomplan/estimate/host_check.hpp"
 
 namespace oomplan::report::gate {
 namespace {
@@ -25,6 +26,23 @@ std::string fit_text(const GateItem& item, const GateCheck& check) {
   if (check.fits || !item.largest_bucket) return out;
   out += fmt::format("; most of the peak is {}", name_of(*item.largest_bucket));
   return item.lever.empty() ? out : out + " (" + printable(item.lever) + ")";
+}
+
+/// The limits of the host: those that are too small, of what fits all.
+std::vector<std::string> host_of(const GateItem& item) {
+  std::vector<std::string> out;
+  for (const HostFit& limit : item.host)
+    if (item.verdict == GateVerdict::fits || limit.verdict == FitVerdict::does_not_fit)
+      out.push_back(limit_text(limit));
+  return out;
+}
+
+std::vector<std::string> fits_of(const GateItem& item) {
+  const GateCheck* check = tightest(item);
+  std::vector<std::string> out;
+  if (check != nullptr) out.push_back(fit_text(item, *check));
+  for (std::string& line : host_of(item)) out.push_back(std::move(line));
+  return out;
 }
 
 std::vector<std::string> errors_of(const GateItem& item) {
@@ -94,11 +112,10 @@ std::string placed_sentence(const Diagnostic& problem) {
 }
 
 std::vector<std::string> reasons_of(const GateItem& item) {
-  const GateCheck* check = tightest(item);
   switch (item.verdict) {
     case GateVerdict::fits:
     case GateVerdict::does_not_fit:
-      return check == nullptr ? std::vector<std::string>() : std::vector{fit_text(item, *check)};
+      return fits_of(item);
     case GateVerdict::over_budget:
       return {fmt::format("the peak grows by {}, and the budget is {}{}", oomplan::to_text(item.growth->by),
                           oomplan::to_text(*item.budget),

@@ -1,3 +1,4 @@
+#include "../host_json.hpp"
 #include "../json_values.hpp"
 #include "oomplan/report/layouts_view.hpp"
 
@@ -40,6 +41,7 @@ Json layout_json(const Layout& layout, const LayoutWorld& world) {
            {"needed", where_decided(layout.needed.count())},
            {"at_least", layout.at_least},
            {"fits", layout.fits},
+           {"host", report::limits_json(layout.host)},
            {"fp32_trained", where_decided(layout.fp32_trained)},
            {"moved", where_decided(layout.cost.moved.count())},
            {"seconds", decided && layout.cost.seconds ? Json(*layout.cost.seconds) : Json()},

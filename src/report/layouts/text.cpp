@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../layout.hpp"
+#include "oomplan/estimate/host_check.hpp"
 #include "oomplan/report/layouts_view.hpp"
 
 namespace oomplan {
@@ -114,6 +115,11 @@ class LayoutsPage {
     std::string list;
     for (const Layout& layout : view_.layouts) {
       if (layout.fits || !layout.undecided.empty()) continue;
+      if (const HostFit* small = too_small(layout.host)) {
+        list += fmt::format("{}{} ({} at micro-batch {})", list.empty() ? "" : "; ", named(layout), limit_text(*small),
+                            layout.micro_batch);
+        continue;
+      }
       list += fmt::format("{}{} ({}{} at micro-batch {})", list.empty() ? "" : "; ", named(layout),
                           layout.at_least ? "over " : "", to_text(layout.needed), layout.micro_batch);
     }

@@ -1,3 +1,4 @@
+#include "../host_json.hpp"
 #include "../json_values.hpp"
 #include "oomplan/report/report.hpp"
 #include "oomplan/report/sweep_view.hpp"
@@ -16,6 +17,7 @@ Json of(const Sweep& sweep, std::size_t i) {
           {"needed", decided ? Json(point.needed.count()) : Json()},
           {"at_least", point.at_least},
           {"fits", point.fits},
+          {"host", report::limits_json(point.host)},
           {"undecided", decided ? Json() : Json(point.undecided)}};
 }
 

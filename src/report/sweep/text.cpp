@@ -6,6 +6,7 @@
 
 #include "../cards.hpp"
 #include "../layout.hpp"
+#include "oomplan/estimate/host_check.hpp"
 #include "oomplan/report/sweep_view.hpp"
 
 namespace oomplan {
@@ -61,6 +62,8 @@ class Page {
                                   count([](const auto& p) { return p.fits; }), s_.points.size(),
                                   count([](const auto& p) { return p.replayed; }));
     if (undecided > 0) out += fmt::format("; {} cannot be decided", undecided);
+    const auto too_much = count([](const auto& p) { return too_small(p.host) != nullptr; });
+    if (too_much > 0) out += fmt::format("; {} fit the GPU and are too much for the host", too_much);
     return out + "\n";
   }
 

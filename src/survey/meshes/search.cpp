@@ -142,6 +142,11 @@ class MeshSearch {
     out.at_least = fit.at_least;
     out.fits = fit.fits;
     out.fp32_trained = is_fp32_trained(*plan, question_.architecture);
+    if (out.fits) hold_host(out, question_, *plan, fit.paged_to_host);
+    if (!out.undecided.empty()) {
+      --out_.counts.played;
+      return leave(one, out.undecided);
+    }
     if (out.fits) {
       done_.insert(mesh_of(shape));
       fitting_.push_back(std::move(out));

@@ -101,9 +101,9 @@ TEST(PipelineOrder, EveryMicroBatchRunsOnceThroughEveryStage) {
 
 TEST(PipelineParts, LayersAreCutAsPythonRounds) {
   MeshFacts mesh = plan(4).mesh;
-  EXPECT_THAT(estimator::pipeline_cuts(mesh, 10), ElementsAre(0, 2, 5, 8, 10));
+  EXPECT_THAT(pipeline_cuts(mesh, 10), ElementsAre(0, 2, 5, 8, 10));
   mesh.pipeline_layers.value = {"1", "4", "4", "1"};
-  EXPECT_THAT(estimator::pipeline_cuts(mesh, 10), ElementsAre(0, 1, 5, 9, 10));
+  EXPECT_THAT(pipeline_cuts(mesh, 10), ElementsAre(0, 1, 5, 9, 10));
 }
 
 TEST(Pipeline, RanksHoldTheWholeModelTogether) {
