@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "growth.hpp"
@@ -113,7 +112,7 @@ class Judgement {
     HostHeld held =
         question_.host(plan, architecture, {worst.paged_to_host, "what " + worst.gpu.title + " has no room for"});
     item_.host = std::move(held.fits);
-    std::ranges::move(held.errors, std::back_inserter(errors_));
+    errors_.insert(errors_.end(), held.errors.begin(), held.errors.end());
   }
 
   void compare(const TrainingPlan& plan, const GateRule& rule) {

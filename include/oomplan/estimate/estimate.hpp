@@ -13,6 +13,7 @@
 #include "oomplan/estimate/footprint.hpp"
 #include "oomplan/estimate/range.hpp"
 #include "oomplan/estimate/reservation.hpp"
+#include "oomplan/estimate/verdict.hpp"
 #include "oomplan/plan/plan.hpp"
 
 namespace oomplan {
@@ -46,12 +47,6 @@ struct RuntimeTerm {
   std::string source{};
   std::optional<Bytes> lowest{};  ///< Where figures differ: the lowest.
 };
-
-/// at_the_edge: the run ends on this card, but not on every one down to that less the headroom. undecided: see
-/// undecided_on.
-enum class FitVerdict : std::uint8_t { fits, at_the_edge, does_not_fit, undecided };
-inline constexpr std::array<std::string_view, 4> fit_verdict_names{"fits", "at_the_edge", "does_not_fit", "undecided"};
-constexpr std::string_view name_of(FitVerdict verdict) { return fit_verdict_names[static_cast<std::size_t>(verdict)]; }
 
 /// What vLLM takes of the GPU that trains, among the terms.
 inline constexpr std::string_view vllm_term = "vLLM";

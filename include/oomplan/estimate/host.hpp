@@ -13,6 +13,7 @@
 #include "oomplan/catalog/architecture.hpp"
 #include "oomplan/catalog/runtime.hpp"
 #include "oomplan/estimate/estimate.hpp"
+#include "oomplan/estimate/verdict.hpp"
 #include "oomplan/plan/loader_profile.hpp"
 #include "oomplan/plan/plan.hpp"
 
@@ -115,19 +116,7 @@ struct HostLimits {
   std::optional<Bytes> cgroup{};
 };
 
-/// A footprint held against one limit. at_the_edge: more than 95 % of it; of /dev/shm, more than it in passing; of a
-/// cgroup, more than it with the pages of libraries, which it would read again and again. undecided: what is known
-/// fits, and something is not known.
-struct HostFit {
-  std::string name{};  ///< "host_ram", "shm", "cgroup".
-  Bytes limit{};
-  Bytes needed{};
-  FitVerdict verdict = FitVerdict::undecided;
-
-  bool fits() const { return verdict == FitVerdict::fits || verdict == FitVerdict::at_the_edge; }
-  Bytes headroom() const { return limit - needed; }
-};
-
+/// One for each limit.
 std::vector<HostFit> fit(const HostFootprint& footprint, const HostLimits& limits);
 
 /// Whether rows come as fast as the step takes them: reading and decoding only, or all that a loader does, as measured.

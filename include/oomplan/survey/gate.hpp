@@ -12,7 +12,7 @@
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/core/result.hpp"
 #include "oomplan/estimate/footprint.hpp"
-#include "oomplan/estimate/host.hpp"
+#include "oomplan/estimate/verdict.hpp"
 #include "oomplan/plan/gpu_count.hpp"
 
 namespace oomplan {

@@ -8,7 +8,7 @@
 
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/core/result.hpp"
-#include "oomplan/estimate/host.hpp"
+#include "oomplan/estimate/verdict.hpp"
 #include "oomplan/plan/plan.hpp"
 #include "oomplan/survey/mesh_layout.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "oomplan/catalog/machine.hpp"
 #include "oomplan/core/bytes.hpp"
-#include "oomplan/estimate/host.hpp"
+#include "oomplan/estimate/verdict.hpp"
 #include "oomplan/plan/gpu_count.hpp"
 
 namespace oomplan {

@@ -8,7 +8,7 @@
 
 #include "../cards.hpp"
 #include "../layout.hpp"
-#include "oomplan/estimate/host_check.hpp"
+#include "oomplan/estimate/verdict.hpp"
 #include "oomplan/report/advice_view.hpp"
 #include "rungs.hpp"
 

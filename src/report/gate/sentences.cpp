@@ -8,7 +8,7 @@
 
 #include "../cards.hpp"
 #include "oomplan/core/text.hpp"
-#include "oomplan/estimate/host_check.hpp"
+#include "oomplan/estimate/verdict.hpp"
 
 namespace oomplan::report::gate {
 namespace {

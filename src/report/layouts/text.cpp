@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../layout.hpp"
-#include "oomplan/estimate/host_check.hpp"
+#include "oomplan/estimate/verdict.hpp"
 #include "oomplan/report/layouts_view.hpp"
 
 namespace oomplan {

@@ -6,7 +6,7 @@
 
 #include "../cards.hpp"
 #include "../layout.hpp"
-#include "oomplan/estimate/host_check.hpp"
+#include "oomplan/estimate/verdict.hpp"
 #include "oomplan/report/sweep_view.hpp"
 
 namespace oomplan {
