@@ -1,4 +1,5 @@
-// The heads of encoder-decoders: T5's, which may scale what it is given, and BART's, which adds a buffer to the logits.
+// The heads of encoder-decoders: T5's, which may scale what it is given, BART's, which adds a buffer to the logits, and
+// Florence-2's, whose loss is of an fp32 copy of them.
 #include "head.hpp"
 
 namespace oomplan::estimator::heads {
@@ -10,6 +11,7 @@ class SequenceHead final : public Head {
       : Head(Linear::head(b, a.module(), a.integer("width"), a.integer("vocabulary"), false, b.embedding_weight)),
         scaled_(a.flag("scaled", false)) {
     names_input = true;
+    raised_in_loss = a.flag("raised_in_loss", false);
     if (!a.flag("logits_bias", false)) return;
     Restore bucket(b.torch.recorder.scope.bucket, Bucket::inputs);
     bias_ = b.torch.empty({1, a.integer("vocabulary")}, b.facts.weights, "buffer");

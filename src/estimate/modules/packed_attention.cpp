@@ -5,6 +5,7 @@
 
 #include "modules/attention_core.hpp"
 #include "torch/flash.hpp"
+#include "torch/stacking.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -26,8 +27,12 @@ Kernel kernel_of(const Tensor& q) {
           "aten::_scaled_dot_product_efficient_attention_backward"};
 }
 
+std::int64_t groups_of(const Tensor& q, const Tensor& k) {
+  return q->sizes[1] / std::max<std::int64_t>(k->sizes[1], 1);
+}
+
 /// A backward call's own memory, gone before the next piece's.
-void work_on_longest(Torch& t, const Tensor& q, std::int64_t longest) {
+void work_on_longest(Torch& t, const Tensor& q, const Tensor& k, std::int64_t longest) {
   const Kernel kernel = kernel_of(q);
   const std::int64_t heads = q->sizes[1];
   const std::int64_t d = q->sizes[3];
@@ -38,13 +43,17 @@ void work_on_longest(Torch& t, const Tensor& q, std::int64_t longest) {
   const std::int64_t padded = up_to(longest, 128);
   const Tensor softmax_d = t.empty({1, heads, padded}, DType::fp32, kernel.backward);
   const Tensor sum = t.empty({1, padded, heads, flash_head(d)}, DType::fp32, kernel.backward);
+  if (groups_of(q, k) == 1) return;
+  const Tensor of_keys = t.empty({1, longest, heads, d}, q->dtype, kernel.backward);
+  const Tensor of_values = t.empty({1, longest, heads, d}, q->dtype, kernel.backward);
 }
 
 /// torch.split's backward puts the pieces' gradients of one projection together, v's first.
-void put_together(Torch& t, const Tensor& q, std::array<Tensor, 3>& parts, Grads& g) {
+void put_together(Torch& t, std::array<Tensor, 3>& parts, Grads& g) {
   for (int i = 2; i >= 0; --i) {
     const auto at = static_cast<std::size_t>(i);
-    g.out[at] = t.transpose(t.empty({1, q->sizes[2], q->sizes[1], q->sizes[3]}, q->dtype, "aten::cat"), 1, 2);
+    const Dims& s = parts[at]->sizes;
+    g.out[at] = t.transpose(t.empty({1, s[2], s[1], s[3]}, parts[at]->dtype, "aten::cat"), 1, 2);
     parts[at].reset();
   }
 }
@@ -60,10 +69,10 @@ void pieces_backward(Torch& t, Node& n, Grads& g) {
     const Tensor out = t.unpack(n, 3);
     const Tensor lse = t.unpack(n, 4);
     const Tensor seeds = t.unpack(n, 5);
-    for (Tensor& part : parts) part = t.empty(q->sizes, q->dtype, op);
-    work_on_longest(t, q, n.ints[0]);
+    for (std::size_t i = 0; i < 3; ++i) parts[i] = t.empty((i == 0 ? q : k)->sizes, q->dtype, op);
+    work_on_longest(t, q, k, n.ints[0]);
   }
-  put_together(t, q, parts, g);
+  put_together(t, parts, g);
 }
 
 Tensor fused(Torch& t, const Tensor& query, const Tensor& key, const Tensor& value, const std::vector<Pieces>& pieces) {
@@ -108,6 +117,7 @@ void eager_backward(Torch& t, Node& n, Grads& g) {
   const Tensor v = t.unpack(n, 2);
   const Dims square{q->sizes[1], n.ints[0], n.ints[0]};
   const bool alone = n.ints[1] == 1;
+  const std::int64_t groups = n.ints[3];
   const DType of_softmax = n.ints[2] != 0 ? DType::fp32 : q->dtype;
   const auto let_go = [&](int slot, Tensor& held) {
     if (!alone) return;
@@ -119,7 +129,12 @@ void eager_backward(Torch& t, Node& n, Grads& g) {
     Tensor probabilities = t.unpack(n, 3);
     Tensor weights = t.unpack(n, 4);
     InBucket scores(t, Bucket::attention_scores);
-    parts[2] = t.empty(q->sizes, q->dtype, "aten::bmm");
+    Dims keys = q->sizes;
+    keys[1] /= groups;
+    // Of each head of the queries, summed over those that share one (repeat_kv), when the piece's scores are done.
+    const Dims repeated{1, q->sizes[1], n.ints[0], q->sizes[3]};
+    const Tensor wide_values = groups == 1 ? Tensor{} : t.empty(repeated, q->dtype, "aten::bmm");
+    if (groups == 1 || !alone) parts[2] = t.empty(keys, q->dtype, "aten::bmm");
     Tensor of_weights = t.empty(square, q->dtype, "aten::bmm");
     let_go(4, weights);
     Tensor raised = t.to(of_weights, DType::fp32);
@@ -130,9 +145,12 @@ void eager_backward(Torch& t, Node& n, Grads& g) {
     of_scores = t.to(of_scores, q->dtype);
     of_scores = t.empty(square, q->dtype, "aten::mul");
     parts[0] = t.empty(q->sizes, q->dtype, "aten::bmm");
-    parts[1] = t.empty(q->sizes, q->dtype, "aten::bmm");
+    const Tensor wide_keys = groups == 1 ? Tensor{} : t.empty(repeated, q->dtype, "aten::bmm");
+    of_scores.reset();
+    if (!parts[2]) parts[2] = t.empty(keys, q->dtype, "aten::sum");
+    parts[1] = t.empty(keys, q->dtype, groups == 1 ? "aten::bmm" : "aten::sum");
   }
-  put_together(t, q, parts, g);
+  put_together(t, parts, g);
 }
 
 /// Eager attention: a softmax in fp32 and what the values are multiplied by are kept of each piece.
@@ -140,6 +158,7 @@ Tensor eager(Torch& t, const Tensor& query, const Tensor& key, const Tensor& val
   const Tensor q = t.lowered(query);
   const Tensor k = t.lowered(key);
   const Tensor v = t.lowered(value);
+  const std::int64_t groups = groups_of(q, k);
   NodeRef node = t.record("EagerPiecesBackward", {&q, &k, &v}, eager_backward);
   std::int64_t count = 0;
   std::int64_t longest = 0;
@@ -152,14 +171,19 @@ Tensor eager(Torch& t, const Tensor& query, const Tensor& key, const Tensor& val
   if (node) {
     node->ints[0] = longest;
     node->ints[1] = count;
+    node->ints[3] = groups;
     node->ints[2] = t.autocast() ? 1 : 0;  // Which takes the softmax in fp32 of scores that are cast before it.
   }
   const Dims last{q->sizes[1], longest, longest};
   // Where nothing is kept for backward, one piece's are gone before the next's.
   const Dims kept = node ? Dims{q->sizes[1], squares} : Dims{q->sizes[1], longest, longest};
+  // Keys and values of each head of the queries, which are what is kept then.
+  const Dims wide = node ? q->sizes : Dims{1, q->sizes[1], longest, q->sizes[3]};
+  const Tensor keys = groups == 1 ? k : t.empty(wide, k->dtype, "aten::clone");
+  const Tensor values = groups == 1 ? v : t.empty(wide, v->dtype, "aten::clone");
   t.save(node, 0, q);
-  t.save(node, 1, k);
-  t.save(node, 2, v);
+  t.save(node, 1, keys);
+  t.save(node, 2, values);
   const Tensor outs = t.empty({1, q->sizes[2], q->sizes[1], q->sizes[3]}, q->dtype, "aten::clone");
   {
     InBucket scores(t, Bucket::attention_scores);
@@ -174,6 +198,20 @@ Tensor eager(Torch& t, const Tensor& query, const Tensor& key, const Tensor& val
   return t.attach(node, t.empty(outs->sizes, q->dtype, "aten::cat"));
 }
 
+/// PyTorch's math kernel, which alone takes grouped heads in fp32, piece by piece.
+Tensor one_by_one(Torch& t, const Tensor& q, const Tensor& k, const Tensor& v, const std::vector<Pieces>& pieces) {
+  std::vector<Tensor> outs;
+  std::int64_t start = 0;
+  for (const Pieces& p : pieces) {
+    for (std::int64_t i = 0; i < p.count; ++i, start += p.length) {
+      const auto part = [&](const Tensor& x) { return t.slice(x, 2, start, p.length); };
+      const Tensor out = t.attention(part(q), part(k), part(v), {}, 0.0, false, true);
+      outs.push_back(t.contiguous(t.transpose(out, 1, 2)));
+    }
+  }
+  return cat_all(t, outs, 1);
+}
+
 }  // namespace
 
 Tensor attend_in_pieces(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v,
@@ -181,6 +219,8 @@ Tensor attend_in_pieces(Play& play, Stream& s, const Tensor& q, const Tensor& k,
   // One call of flash-attn's varlen function, whatever the pieces.
   if (play.facts.attention == Attention::flash_attention_2) return attend(play, s, q, k, v, whole_picture);
   if (play.facts.attention == Attention::eager) return eager(play.torch, q, k, v, pieces);
+  const bool in_fp32 = bytes_of(play.torch.autocast().value_or(q->dtype)) == 4;
+  if (groups_of(q, k) > 1 && in_fp32) return one_by_one(play.torch, q, k, v, pieces);
   return fused(play.torch, q, k, v, pieces);
 }
 

@@ -24,6 +24,7 @@ class Conv2d {
   Conv2d() = default;
   Conv2d(Builder& b, const std::string& name, const Shape& shape);
   Tensor operator()(Play& play, const Tensor& x) const;
+  DType dtype() const { return weight_->dtype; }
 
  private:
   Shape shape_{};

@@ -6,14 +6,19 @@ namespace {
 
 class EndEncoder final : public Module {
  public:
-  EndEncoder(const Attributes&, Builder&) {}
+  EndEncoder(const Attributes& a, Builder&) : of_caller_(a.flag("seen_by_caller", false)) {}
 
   void forward(Play&, Stream& s) const override {
     const Tensor output = std::exchange(s.hidden, {});
+    Seen seen = of_caller_ ? std::exchange(s.seen, {}) : Seen();
     s.leave_base();
+    s.seen = std::move(seen);
     s.returned.push_back(output);
     s.arguments.encoder = output;
   }
+
+ private:
+  bool of_caller_;  ///< What pictures left are variables of the function that calls the encoder.
 };
 
 }  // namespace

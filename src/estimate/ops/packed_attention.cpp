@@ -1,6 +1,7 @@
 // Qwen2-VL's VisionAttention and its like: one projection for q, k and v (or three, `apart`), rotation in fp32, and
 // attention within each picture, or within each window of one (`window`, in pixels); q and k of each head are normed
-// first where the family does so (`qk_norm`).
+// first where the family does so (`qk_norm`). Keys and values may have heads of their own number (`kv_heads`,
+// EXAONE 4.5).
 #include "modules/packed_attention.hpp"
 
 #include "modules/linear.hpp"
@@ -13,13 +14,17 @@ namespace {
 class PackedAttention final : public Module {
  public:
   PackedAttention(const Attributes& a, Builder& b)
-      : heads_(a.integer("heads")), width_(a.integer("width")), module_(b.module_id(a.module())) {
+      : heads_(a.integer("heads")),
+        kv_heads_(a.integer("kv_heads", 0)),
+        width_(a.integer("width")),
+        module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
+    const std::int64_t of_keys = kv_heads_ == 0 ? width_ : saturating_mul(kv_heads_, width_ / heads_);
     if (a.flag("apart", false)) {
       const std::string end = a.flag("short_names", false) ? "" : "_proj";
       for (const char* name : {"q", "k", "v"}) apart_.emplace_back(b, m + name + end, width_, width_, true);
     } else {
-      qkv_ = Linear(b, m + "qkv", width_, saturating_mul(3, width_), a.flag("bias", true));
+      qkv_ = Linear(b, m + "qkv", width_, saturating_add(width_, saturating_mul(2, of_keys)), a.flag("bias", true));
     }
     proj_ = Linear(b, m + a.text("output", "proj"), width_, width_, a.flag("o_bias", true));
     if (a.flag("qk_norm", false)) {
@@ -84,6 +89,12 @@ class PackedAttention final : public Module {
     std::vector<Tensor> out;
     for (const Linear& projection : apart_) out.push_back(t.view(projection(play, x), {tokens, heads_, head_dim}));
     if (!out.empty()) return out;
+    if (kv_heads_ != 0) {
+      const std::int64_t of_keys = kv_heads_ * head_dim;
+      out = t.split_sizes(qkv_(play, x), {width_, of_keys, of_keys}, 1);
+      for (Tensor& one : out) one = t.view(one, {tokens, one->sizes[1] / head_dim, head_dim});
+      return out;
+    }
     return t.unbind(t.permute(t.view(qkv_(play, x), {tokens, 3, heads_, head_dim}), {1, 0, 2, 3}), 0);
   }
 
@@ -109,6 +120,7 @@ class PackedAttention final : public Module {
   }
 
   std::int64_t heads_;
+  std::int64_t kv_heads_;  ///< 0: as many as queries have.
   std::int64_t width_;
   std::int32_t module_;
   Linear qkv_{}, proj_{};

@@ -24,6 +24,7 @@ class RotaryAttention final : public Module {
       : head_dim_(a.integer("head_dim")),
         kind_{.dropout = a.number("dropout", 0.0),
               .causal = a.flag("causal", true),
+              .softmax = a.flag("plain_softmax", false) ? Softmax::as_is : Softmax::in_fp32,
               .span = a.span("span"),
               .softcapped = a.find("softcap") != nullptr},
         drop_(b.dropout()),
