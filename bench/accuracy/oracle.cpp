@@ -200,6 +200,7 @@ void read_mesh(const json& c, TrainingPlan& p) {
   p.adapter.kind.value = Adapter::lora;
   p.adapter.rank.value = c.at("lora");
   p.adapter.targets.value = {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"};
+  if (c.contains("lora_targets")) p.adapter.targets.value = c.at("lora_targets").get<std::vector<std::string>>();
   p.adapter.dtype.value = c.value("lora_dtype", "bf16") == "fp32" ? AdapterDType::fp32 : AdapterDType::bf16;
 }
 

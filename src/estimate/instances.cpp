@@ -9,7 +9,8 @@ Instances::Instances(const Timeline& timeline, const Bundles& bundles) : timelin
     all_.push_back({.bytes = storage.bucket == Bucket::paged ? 0 : storage.bytes,
                     .unit = unit,
                     .times = bundles.played(unit),
-                    .scratch = storage.bucket == Bucket::runtime});
+                    .scratch = storage.bucket == Bucket::runtime,
+                    .stream = storage.stream});
   }
   if (!timeline.repetition().whole()) find_twins();
 }

@@ -20,6 +20,7 @@ struct Instance {
   std::int64_t times = 1;  ///< How many units that one stands for.
   StorageId twin = StorageId::none;
   bool scratch = false;
+  std::uint8_t stream = 0;
 };
 
 class Instances {

@@ -139,6 +139,23 @@ void check_fsdp1(const TrainingPlan& plan, const Architecture& architecture, Dia
     cannot("flat parameters of which only a part is trained, which torch refuses,", mesh.fsdp_orig_params.origin);
   }
   const bool adapts = plan.adapter.kind.value != Adapter::none;
+  const bool flattened = adapts && mesh.fsdp_orig_params.value && mesh.fsdp_units.value == ShardUnits::blocks;
+  const AdapterDType dtype = plan.adapter.dtype.value;
+  const WeightsDType weights = plan.precision.weights_dtype.value;
+  const bool alike = dtype == AdapterDType::as_base || (dtype == AdapterDType::bf16 && weights == WeightsDType::bf16) ||
+                     (dtype == AdapterDType::fp32 && weights == WeightsDType::fp32);
+  if (flattened && (!alike || mesh.fsdp_fp32_trained.value)) {
+    cannot("adapters of another type than the weights that they are flattened with", plan.adapter.dtype.origin);
+  }
+  // A run took 1.9 % more than is played.
+  const bool kept = plan.batch.gradient_accumulation_steps.value > 1 && !mesh.sync_each.value;
+  if (flattened && plan.quantization.kind.value != Quantization::none) {
+    cannot("adapters that are flattened with quantized weights", plan.quantization.kind.origin);
+  }
+  if (flattened && kept && mesh.fsdp_reduce_dtype.value != mesh.fsdp_param_dtype.value) {
+    cannot("adapters that are flattened with weights, and gradients that are kept whole and reduced in another type,",
+           mesh.fsdp_reduce_dtype.origin);
+  }
   if (adapts && plan.checkpointing.wrapped.value) cannot("checkpoint_wrapper over adapters", plan.adapter.kind.origin);
   // A run of MiniCPM 3 took 7 % less than is played.
   const bool offloads = mesh.fsdp_offload.value && mesh.fsdp_prefetch.value == BackwardPrefetch::none;

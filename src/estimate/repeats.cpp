@@ -46,7 +46,8 @@ class Comparison {
     const Storage& x = storage(a);
     const Storage& y = storage(b);
     return x.layer >= 0 && y.layer >= 0 && a.allocates == b.allocates && x.bytes == y.bytes && x.bucket == y.bucket &&
-           repetition_.place(x.layer) == repetition_.place(y.layer) && relative(a) == relative(b);
+           x.stream == y.stream && repetition_.place(x.layer) == repetition_.place(y.layer) &&
+           relative(a) == relative(b);
   }
 
   Relative relative(const Event& e) const {

@@ -124,12 +124,18 @@ class Trace {
     if (slot >= live_.size()) live_.resize(2 * std::size_t{slot} + 1);
     live_[slot] = {shown(allocator_.address(slot)), bytes, stack};
     add(SnapshotEvent::Action::allocate, live_[slot].address, bytes, stack);
+    stream_ = 0;
   }
   void free(std::uint32_t slot) {
     const Live& gone = live_[slot];
     add(SnapshotEvent::Action::free_requested, gone.address, gone.size, gone.stack);
     add(SnapshotEvent::Action::free, gone.address, gone.size, gone.stack);
     allocator_.free(slot);
+  }
+  /// What is allocated next is of this stream.
+  void on_stream(const oomplan::Event& event) {
+    allocator_.play(event);
+    stream_ = event.value;
   }
   bool fits() const { return fits_; }
   void empty_cache() {
@@ -174,7 +180,7 @@ class Trace {
   }
 
   void add(SnapshotEvent::Action action, std::int64_t address, std::int64_t size, std::uint32_t stack) {
-    events_.push_back({.action = action, .stack = stack, .address = address, .size = size});
+    events_.push_back({.action = action, .stack = stack, .address = address, .size = size, .stream = stream_});
   }
 
   Allocator allocator_;
@@ -182,6 +188,7 @@ class Trace {
   std::vector<SnapshotEvent>& events_;
   Snapshot& out_;
   bool fits_ = true;
+  std::int64_t stream_ = 0;
   std::vector<Live> live_{};
   std::vector<HeldSegment> segments_{};  ///< When they last changed.
 };
@@ -206,6 +213,7 @@ Result<Snapshot> traced(const Timeline& timeline, const std::vector<std::string>
   const std::uint32_t cublas = stacks.named("cuBLAS workspace");
   for (const oomplan::Event& event : run.events) {
     const auto stack = [&] { return event.slot >= first_workspace ? cublas : stacks.next(); };
+    if (event.kind == oomplan::Event::Kind::stream) trace.on_stream(event);
     if (event.kind == oomplan::Event::Kind::allocate) trace.allocate(event.slot, event.value, stack());
     if (event.kind == oomplan::Event::Kind::free) trace.free(event.slot);
     if (event.kind == oomplan::Event::Kind::empty_cache) trace.empty_cache();

@@ -123,6 +123,7 @@ class Unroller {
 
   void allocate(std::int32_t& slot, const Instance& storage) {
     slot = storage.scratch ? of_scratch + scratch_.take() : tensors_.take();
+    if (storage.stream > 0) out_.push_back({oomplan::Event::Kind::stream, 0, storage.stream});
     out_.push_back({oomplan::Event::Kind::allocate, static_cast<std::uint32_t>(slot), storage.bytes});
   }
 

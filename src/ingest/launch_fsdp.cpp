@@ -127,6 +127,7 @@ void plan_strategy(const AskedFsdp& asked, const Arguments& fsdp) {
 void plan_fsdp1(const AskedFsdp& asked, const Arguments& fsdp) {
   MeshFacts& mesh = asked.said.mesh;
   mesh.sharding = {Sharding::fsdp1, asked.origin};
+  mesh.fsdp_units = {ShardUnits::accelerate, asked.origin};  // peft's policy, where there are adapters.
   plan_strategy(asked, fsdp);
   const auto prefetch = fsdp.get<std::string>("backward_prefetch");
   const auto at = index_of(prefetches, prefetch.value.value_or("NO_PREFETCH"));

@@ -113,9 +113,9 @@ TEST_P(SubjectSet, EachPhaseOfEachCaseIsWithinHalfAPercent) {
   }
 }
 
-// Of two runs a phase below the peak is off (docs/accuracy.md says which).
+// Of three runs a phase below the peak is off (docs/accuracy.md says which).
 TEST(Oracle, PeaksOfDrawnRanksAreWithinHalfAPercent) {
-  ASSERT_EQ(estimated("drawn_ranks/").size(), 32U);
+  ASSERT_EQ(estimated("drawn_ranks/").size(), 37U);
   int phases = 0;
   for (const Estimated& e : estimated("drawn_ranks/")) {
     EXPECT_EQ(e.outcome.unsupported, "") << e.known.id;
@@ -123,7 +123,7 @@ TEST(Oracle, PeaksOfDrawnRanksAreWithinHalfAPercent) {
     EXPECT_EQ(short_name(e.outcome.predicted_phase), e.known.truth.peak_phase) << e.known.id;
     phases += std::abs(e.outcome.worst_phase) <= 0.5 ? 1 : 0;
   }
-  EXPECT_GE(phases, 30);
+  EXPECT_GE(phases, 34);
 }
 
 TEST(Oracle, ParametersOfEachCaseAndItsAdaptersAreCountedExactly) {

@@ -34,6 +34,7 @@ TrainingPlan sharded(Dice& dice, TrainingPlan p, Sharding sharding, std::int64_t
   MeshFacts& m = p.mesh;
   m.sync_each.value = dice.one_in(2);
   m.fsdp_orig_params.value = dice.one_in(2);
+  if (sharding == Sharding::fsdp1) m.fsdp_units.value = ShardUnits::accelerate;  // Flat parameters are of one type.
   m.fsdp_prefetch.value = dice.pick({BackwardPrefetch::pre, BackwardPrefetch::post, BackwardPrefetch::none});
   m.fsdp_reshard.value = dice.pick({Reshard::automatic, Reshard::never});
   m.zero_dtype.value = MixedDType::bf16;

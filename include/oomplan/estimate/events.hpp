@@ -6,11 +6,12 @@
 namespace oomplan {
 
 /// One event. `slot` names the allocation: a small number that is free again once the allocation is freed, so that a
-/// player may keep an array by it. `value` is the bytes asked for, a mark's code, or how many `times` says; 0
+/// player may keep an array by it. `value` is the bytes asked for, a mark's code, or what `times` or `stream` says; 0
 /// otherwise. `times`: what the next event allocates is allocated so often, one after the other, all under its slot,
-/// and freed together.
+/// and freed together. `stream`: the next event allocates while that stream is current; where none is named, stream 0
+/// is. There are few of them.
 struct Event {
-  enum class Kind : std::uint8_t { allocate, free, empty_cache, mark, times };
+  enum class Kind : std::uint8_t { allocate, free, empty_cache, mark, times, stream };
 
   Kind kind = Kind::mark;
   std::uint32_t slot = 0;

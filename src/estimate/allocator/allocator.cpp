@@ -15,6 +15,7 @@ struct Allocator::State {
   allocator::Machine machine{};
   std::vector<Index> live{};  // by slot, the first of its blocks
   std::int64_t left = 1;      // of what the event at hand allocates
+  std::uint8_t stream = 0;    // that it allocates on
   std::optional<OutOfMemory> out_of_memory{};
   std::shared_ptr<const State> larger{};  // from before the event that parted it from the watched card
 
@@ -26,7 +27,7 @@ struct Allocator::State {
     do {
       allocator::Machine& m = machine;
       std::int64_t rest = left;
-      const Index block = allocator::request(m, bytes.count(), rest);
+      const Index block = allocator::request(m, bytes.count(), stream, rest);
       if (m.larger) [[unlikely]]
         keep_larger();
       note_peak();
@@ -47,10 +48,11 @@ struct Allocator::State {
   }
   bool end(bool fits) {
     left = 1;
+    stream = 0;
     return fits;
   }
   [[gnu::cold]] void keep_larger() {
-    larger = std::make_shared<State>(State{.machine = *machine.larger, .live = live, .left = left});
+    larger = std::make_shared<State>(State{.machine = *machine.larger, .live = live, .left = left, .stream = stream});
     machine.larger.reset();
   }
   [[gnu::cold]] bool fail(Bytes asked) {
@@ -124,6 +126,10 @@ bool Allocator::play(const Event& event) {
     case Event::Kind::times:
       state_->left = event.value;
       break;
+    case Event::Kind::stream:
+      state_->stream = static_cast<std::uint8_t>(event.value);
+      state_->machine.make_pools(state_->stream);
+      break;
     case Event::Kind::mark:
       break;
   }
@@ -177,12 +183,13 @@ void Allocator::reset(const Card& card) {
   for (allocator::Pool& pool : m.pools) {
     pool.free.clear();
     pool.unmapped.clear();
-    pool.searches = 0;
   }
+  m.searches = 0;
   m.statistics = {};
   start(m, card);
   std::fill(state_->live.begin(), state_->live.end(), none);
   state_->left = 1;
+  state_->stream = 0;
   state_->out_of_memory.reset();
   state_->larger.reset();
 }

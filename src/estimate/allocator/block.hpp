@@ -1,6 +1,7 @@
 // Blocks: stretches of a segment, each allocated, free, or (in an expandable segment) without memory behind it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -8,6 +9,14 @@ namespace oomplan::allocator {
 
 using Index = std::uint32_t;
 inline constexpr Index none = 0xFFFFFFFFU;
+
+/// Which pool: small and large requests never share a segment, nor do those of two streams.
+struct PoolKey {
+  bool small = false;
+  std::uint8_t stream = 0;
+
+  std::size_t number() const { return 2 * std::size_t{stream} + (small ? 1 : 0); }
+};
 
 struct Block {
   std::uint64_t address = 0;
@@ -21,9 +30,11 @@ struct Block {
   Index higher = none;    // or of an allocated one, the next of the same slot
   std::uint16_t bin = 0;  // of the set, by its size
   bool small = false;     // of which pool
+  std::uint8_t stream = 0;
   bool allocated = false;
   bool mapped = true;
 
+  PoolKey pool() const { return {small, stream}; }
   bool split() const { return previous != none || next != none; }
 };
 

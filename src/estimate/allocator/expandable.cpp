@@ -6,15 +6,15 @@
 namespace oomplan::allocator {
 namespace {
 
-Index new_range(Machine& m, bool small) {
-  const std::int64_t size = range_size(m, m.page(small));
+Index new_range(Machine& m, PoolKey of) {
+  const std::int64_t size = range_size(m, m.page(of.small));
   const bool placed = m.device.placed != Device::nowhere;
   const std::uint64_t address = placed ? std::exchange(m.device.placed, Device::nowhere) : m.device.next_range;
   constexpr std::uint64_t gap = std::uint64_t{1} << 30;
   m.device.next_range += static_cast<std::uint64_t>(rounded_up(size, physical_page)) + gap;
   m.statistics.peak_segments = std::max(m.statistics.peak_segments, ++m.statistics.segments);
-  const Index block =
-      m.blocks.add({.address = address, .size = size, .base = address, .small = small, .mapped = false});
+  const Index block = m.blocks.add(
+      {.address = address, .size = size, .base = address, .small = of.small, .stream = of.stream, .mapped = false});
   insert_unmapped(m, block);
   return block;
 }
@@ -28,8 +28,8 @@ bool has_room(const Machine& m, Index block, std::int64_t size) {
 
 /// The lowest address with room for `size`, free or unmapped: an unmapped block, or a free one with an unmapped one
 /// behind it.
-Index find_room(const Machine& m, std::int64_t size, bool small) {
-  for (const Index unmapped : m.pools[small ? 1 : 0].unmapped) {
+Index find_room(const Machine& m, std::int64_t size, PoolKey of) {
+  for (const Index unmapped : m.pools[of.number()].unmapped) {
     const Index before = m.blocks[unmapped].previous;
     const Index begin = before != none && !m.blocks[before].allocated ? before : unmapped;
     if (has_room(m, begin, size)) return begin;
@@ -77,9 +77,9 @@ std::int64_t range_size(const Machine& m, std::int64_t page) {
   return rounded_up(m.device.addresses + m.device.addresses / 8, page);
 }
 
-std::int64_t pages_short(const Machine& m, std::int64_t size, bool small) {
-  const std::int64_t page = m.page(small);
-  Index at = find_room(m, size, small);
+std::int64_t pages_short(const Machine& m, std::int64_t size, PoolKey of) {
+  const std::int64_t page = m.page(of.small);
+  Index at = find_room(m, size, of);
   std::int64_t taken = at == none ? rounded_up(size, page) : 0;
   for (; at != none && size > 0 && taken <= m.device.free(); at = m.blocks[at].next) {
     const Block& b = m.blocks[at];
@@ -89,9 +89,9 @@ std::int64_t pages_short(const Machine& m, std::int64_t size, bool small) {
   return taken > m.device.free() ? taken : 0;
 }
 
-Index expand(Machine& m, std::int64_t size, bool small) {
-  Index block = find_room(m, size, small);
-  if (block == none) block = new_range(m, small);
+Index expand(Machine& m, std::int64_t size, PoolKey of) {
+  Index block = find_room(m, size, of);
+  if (block == none) block = new_range(m, of);
   if (!m.blocks[block].mapped) block = map(m, block, std::min(size, m.blocks[block].size));
   while (block != none && m.blocks[block].size < size) {
     const Index behind = m.blocks[block].next;

@@ -7,8 +7,8 @@ namespace oomplan::allocator {
 namespace {
 
 /// Only what is free to its last byte goes: a whole segment, or the whole pages of an expandable one.
-void release_pool(Machine& m, bool small) {
-  for (const Index block : m.pool(small).free.list(m.blocks)) {
+void release_pool(Machine& m, std::size_t number) {
+  for (const Index block : m.pools[number].free.list(m.blocks)) {
     if (m.settings.expandable_segments) {
       unmap(m, block);
     } else if (!m.blocks[block].split()) {
@@ -34,12 +34,13 @@ struct Ages {
 
 std::vector<Index> whole_segments(Machine& m, Ages& ages) {
   std::vector<Index> out;
-  const Pool& pool = m.pool(false);
-  for (const Index block : pool.free.list(m.blocks)) {
-    if (m.blocks[block].split()) continue;
-    out.push_back(block);
-    ages.total += pool.searches - m.blocks[block].freed_at;
-    ++ages.blocks;
+  for (std::size_t large = 0; large < m.pools.size(); large += 2) {
+    for (const Index block : m.pools[large].free.list(m.blocks)) {
+      if (m.blocks[block].split()) continue;
+      out.push_back(block);
+      ages.total += m.searches - m.blocks[block].freed_at;
+      ++ages.blocks;
+    }
   }
   return out;
 }
@@ -49,7 +50,7 @@ std::int64_t release_old(Machine& m, std::vector<Index>& segments, Ages& ages) {
   const double mean = static_cast<double>(ages.total) / static_cast<double>(ages.blocks);
   std::int64_t released = 0;
   std::erase_if(segments, [&](Index block) {
-    const std::uint64_t age = m.pool(false).searches - m.blocks[block].freed_at;
+    const std::uint64_t age = m.searches - m.blocks[block].freed_at;
     if (static_cast<double>(age) < mean) return false;
     released += m.blocks[block].size;
     ages.total -= age;
@@ -62,11 +63,11 @@ std::int64_t release_old(Machine& m, std::vector<Index>& segments, Ages& ages) {
 
 }  // namespace
 
-bool release_some(Machine& m, std::int64_t size, bool small) {
+bool release_some(Machine& m, std::int64_t size, PoolKey of) {
   if (!m.settings.max_split || m.settings.expandable_segments) return false;
   const std::int64_t limit = m.settings.max_split->count();
   const std::int64_t wanted = std::max(size, limit);
-  const FreeSet& free = m.pool(small).free;
+  const FreeSet& free = m.pool(of).free;
   if (const Index found = free.at_least(m.blocks, wanted); found != none) {
     release_segment(m, found);
     return true;
@@ -75,8 +76,8 @@ bool release_some(Machine& m, std::int64_t size, bool small) {
 }
 
 bool release_one(Machine& m, std::uint64_t address, std::int64_t size) {
-  for (const bool small : {false, true}) {
-    const Index block = m.pool(small).free.at(m.blocks, size, address);
+  for (const Pool& pool : m.pools) {
+    const Index block = pool.free.at(m.blocks, size, address);
     if (block == none) continue;
     if (m.blocks[block].split() || m.settings.expandable_segments) return false;
     release_segment(m, block);
@@ -86,8 +87,7 @@ bool release_one(Machine& m, std::uint64_t address, std::int64_t size) {
 }
 
 void release_all(Machine& m) {
-  release_pool(m, false);
-  release_pool(m, true);
+  for (std::size_t number = 0; number < m.pools.size(); ++number) release_pool(m, number);
 }
 
 void collect_garbage(Machine& m) {

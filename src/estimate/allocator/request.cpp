@@ -31,9 +31,9 @@ bool suits(const Machine& m, std::int64_t block, std::int64_t size) {
   return block - size < m.settings.max_non_split_rounding.count();
 }
 
-Index best_fit(Machine& m, std::int64_t size, bool small) {
-  Pool& pool = m.pool(small);
-  if (m.collects_garbage()) ++pool.searches;
+Index best_fit(Machine& m, std::int64_t size, PoolKey of) {
+  Pool& pool = m.pool(of);
+  if (m.collects_garbage() && !of.small) ++m.searches;
   Index found = pool.free.at_least(m.blocks, size);
   if (found == none) return none;
   if (m.settings.expandable_segments) found = past_growable(m, pool.free, found);
@@ -48,22 +48,22 @@ bool splits(const Machine& m, const Block& block, std::int64_t size) {
   return (!m.settings.max_split || size < m.settings.max_split->count()) && rest > largest_small;
 }
 
-Index new_memory(Machine& m, std::int64_t size, bool small) {
+Index new_memory(Machine& m, std::int64_t size, PoolKey of) {
   const std::int64_t segment = segment_size(size, m.settings);
-  if (m.watched > 0) part_from_larger(m, size, small);
+  if (m.watched > 0) part_from_larger(m, size, of);
   if (m.allowed && m.statistics.reserved.count() + segment > *m.allowed) return none;
-  return m.settings.expandable_segments ? expand(m, size, small) : new_segment(m, segment, small);
+  return m.settings.expandable_segments ? expand(m, size, of) : new_segment(m, segment, of);
 }
 
-Index new_memory_with_retries(Machine& m, std::int64_t size, bool small) {
-  if (m.watched > 0) keep_where_short(m, size, small);
+Index new_memory_with_retries(Machine& m, std::int64_t size, PoolKey of) {
+  if (m.watched > 0) keep_where_short(m, size, of);
   if (m.collects_garbage()) collect_garbage(m);
-  Index block = new_memory(m, size, small);
-  if (block == none && release_some(m, size, small)) block = new_memory(m, size, small);
+  Index block = new_memory(m, size, of);
+  if (block == none && release_some(m, size, of)) block = new_memory(m, size, of);
   if (block != none) return block;
   release_all(m);
   ++m.statistics.retries;
-  return new_memory(m, size, small);
+  return new_memory(m, size, of);
 }
 
 /// Of `left` equal requests how many the first one's block serves: what it leaves of it is the best fit for the next.
@@ -73,11 +73,11 @@ std::int64_t that_follow(const Machine& m, Index block, std::int64_t size, std::
 
 }  // namespace
 
-Index request(Machine& m, std::int64_t asked, std::int64_t& left) {
+Index request(Machine& m, std::int64_t asked, std::uint8_t stream, std::int64_t& left) {
   std::int64_t size = block_size(asked, m.settings);
-  const bool small = size <= largest_small;
-  Index block = best_fit(m, size, small);
-  if (block == none) block = new_memory_with_retries(m, size, small);
+  const PoolKey of{size <= largest_small, stream};
+  Index block = best_fit(m, size, of);
+  if (block == none) block = new_memory_with_retries(m, size, of);
   if (block == none) return none;
   const std::int64_t many = left > 1 ? that_follow(m, block, size, left) : 1;
   left -= many;

@@ -46,11 +46,10 @@ struct Device {
   }
 };
 
-/// Small and large requests never share a segment.
+/// What is free of one size and stream.
 struct Pool {
   FreeSet free{};
   std::vector<Index> unmapped{};  ///< Of expandable segments, by address.
-  std::uint64_t searches = 0;     ///< Only counted where garbage is collected.
 };
 
 struct Machine {
@@ -58,7 +57,8 @@ struct Machine {
   Device device{};
   std::optional<std::int64_t> allowed{};  ///< By the memory fraction.
   Blocks blocks{};
-  std::array<Pool, 2> pools{};  ///< Large, small.
+  std::vector<Pool> pools = std::vector<Pool>(2);  ///< Large and small of one stream, then of the next.
+  std::uint64_t searches = 0;  ///< For large blocks, of all streams; only counted where garbage is collected.
   AllocatorStatistics statistics{};
   std::int64_t watched = 0;  ///< The total of a larger card that all was the same on so far; 0: none.
   std::int64_t parts_from =
@@ -66,8 +66,9 @@ struct Machine {
   std::shared_ptr<Machine> kept{};    ///< As it was before the request at hand, where the device is short of it.
   std::shared_ptr<Machine> larger{};  ///< As it was before the request that only that card has memory for.
 
-  Pool& pool(bool small) { return pools[small ? 1 : 0]; }
-  Pool& pool_of(Index block) { return pool(blocks[block].small); }
+  Pool& pool(PoolKey key) { return pools[key.number()]; }
+  Pool& pool_of(Index block) { return pool(blocks[block].pool()); }
+  void make_pools(std::uint8_t stream) { pools.resize(std::max(pools.size(), 2 * (std::size_t{stream} + 1))); }
   std::int64_t page(bool small) const { return small ? small_segment : settings.large_segment.count(); }
   bool collects_garbage() const { return allowed && settings.garbage_collection_threshold > 0; }
 };
@@ -90,17 +91,16 @@ inline std::int64_t stranded(const Machine& m, const Block& b) {
 
 inline void insert_free(Machine& m, Index block) {
   Block& b = m.blocks[block];
-  Pool& pool = m.pool(b.small);
-  b.freed_at = pool.searches;
+  b.freed_at = m.searches;
   b.stranded = stranded(m, b);
   m.statistics.fragmented += Bytes(b.stranded);
-  pool.free.insert(m.blocks, block);
+  m.pool(b.pool()).free.insert(m.blocks, block);
 }
 
 inline void erase_free(Machine& m, Index block) {
   const Block& b = m.blocks[block];
   m.statistics.fragmented -= Bytes(b.stranded);
-  m.pool(b.small).free.erase(m.blocks, block);
+  m.pool(b.pool()).free.erase(m.blocks, block);
 }
 
 void insert_unmapped(Machine& m, Index block);
@@ -115,19 +115,19 @@ void add_reserved(Machine& m, std::int64_t size);
 // Segments of cudaMalloc (segments.cpp).
 
 /// A whole new segment as one block, or none.
-Index new_segment(Machine& m, std::int64_t size, bool small);
+Index new_segment(Machine& m, std::int64_t size, PoolKey of);
 /// Of a free block that is all of its segment.
 void release_segment(Machine& m, Index block);
 
 // Expandable segments (expandable.cpp).
 
 /// A free block of at least `size`, taken from the set, with memory mapped where it lacked; or none.
-Index expand(Machine& m, std::int64_t size, bool small);
+Index expand(Machine& m, std::int64_t size, PoolKey of);
 /// Gives back the whole pages of a free block.
 void unmap(Machine& m, Index block);
 
 /// What the device must have free for the first pages that `size` bytes need and it lacks; 0 where it has all of them.
-std::int64_t pages_short(const Machine& m, std::int64_t size, bool small);
+std::int64_t pages_short(const Machine& m, std::int64_t size, PoolKey of);
 
 /// The address space that an expandable segment has: more than the card.
 std::int64_t range_size(const Machine& m, std::int64_t page);
@@ -135,10 +135,10 @@ std::int64_t range_size(const Machine& m, std::int64_t page);
 // Beside a larger card (larger.cpp).
 
 /// Before the first of the tries for `size`.
-void keep_where_short(Machine& m, std::int64_t size, bool small);
+void keep_where_short(Machine& m, std::int64_t size, PoolKey of);
 /// Before each: where the watched card has memory for it and this one has not, they part, and what was kept is that
 /// card's.
-void part_from_larger(Machine& m, std::int64_t size, bool small);
+void part_from_larger(Machine& m, std::int64_t size, PoolKey of);
 
 // A state that is there already (held.cpp).
 
@@ -154,15 +154,15 @@ std::vector<HeldSegment> held(const Machine& m, const std::vector<Index>& live);
 bool release_one(Machine& m, std::uint64_t address, std::int64_t size);
 
 /// With max_split_size: enough oversize blocks for a request of `size`. False where there are not enough.
-bool release_some(Machine& m, std::int64_t size, bool small);
+bool release_some(Machine& m, std::int64_t size, PoolKey of);
 void release_all(Machine& m);
 void collect_garbage(Machine& m);
 
 // Requests (request.cpp).
 
-/// A block for as many of `left` (> 0) tensors of `size` (> 0) bytes as come to lie side by side, allocated, and `left`
-/// without these; or none where the card has no more.
-Index request(Machine& m, std::int64_t size, std::int64_t& left);
+/// A block of the stream for as many of `left` (> 0) tensors of `size` (> 0) bytes as come to lie side by side,
+/// allocated, and `left` without these; or none where the card has no more.
+Index request(Machine& m, std::int64_t size, std::uint8_t stream, std::int64_t& left);
 void give_back(Machine& m, Index block);
 
 /// PyTorch's text for a request of `size` that failed (message.cpp).

@@ -16,7 +16,8 @@ enum class State : std::uint8_t { idle, forward, backward_pre, backward_post };
 
 class Fsdp1;
 
-/// FlatParamHandle: parameters that are one, all trained or all frozen.
+/// FlatParamHandle: parameters that are one, all trained or all frozen; with original parameters, where the policy
+/// wraps blocks alone, an adapter's weights are among its block's.
 struct Handle {
   std::vector<Parameter*> members{};
   Tensor shard{};           ///< _local_shard
@@ -24,6 +25,7 @@ struct Handle {
   Tensor unsharded_grad{};  ///< flat_param.grad, of micro-batches that were not reduced.
   Tensor saved_grad{};      ///< _saved_grad_shard of what is offloaded: on the GPU until backward is over.
   Tensor kept_grad{};       ///< flat_param.grad once its original parameters have none.
+  Tensor mixed_grad{};      ///< flat_param.grad where some original parameters alone are trained.
   std::int64_t elements = 0;
   std::int64_t gathered = 0;  ///< Of the shard, what is gathered at once.
   bool trained = false;
@@ -49,7 +51,10 @@ struct Wrapped final : NodeHook {
 class Fsdp1 final : public Policy, GradientHook {
  public:
   Fsdp1(const MeshFacts& mesh, bool trained)
-      : mesh_(mesh), ranks_(mesh.world_size.value / mesh.fsdp_replicas.value), trained_(trained) {}
+      : mesh_(mesh),
+        ranks_(mesh.world_size.value / mesh.fsdp_replicas.value),
+        trained_(trained),
+        mixes_(mesh.fsdp_orig_params.value && mesh.fsdp_units.value == ShardUnits::blocks) {}
 
   /// What ops are given has no memory of its own: its handle's is its memory while it is whole. The shards are made
   /// once all are known.
@@ -106,7 +111,11 @@ class Fsdp1 final : public Policy, GradientHook {
 
   void enter_model(Torch& t) override {
     for (const auto& wrapped : wrapped_) {
-      for (Handle& handle : wrapped->handles) handle.kept_grad.reset();  // _reset_flat_param_grad_info_if_needed
+      for (Handle& handle : wrapped->handles) {
+        handle.kept_grad.reset();  // _reset_flat_param_grad_info_if_needed
+        const auto has = [](const Parameter* p) { return bool(p->held->grad); };
+        if (std::ranges::none_of(handle.members, has)) handle.mixed_grad.reset();
+      }
     }
     pre_forward(t, root());
   }
@@ -167,8 +176,12 @@ class Fsdp1 final : public Policy, GradientHook {
   }
 
   Handle& handle_of(const Parameter& p) {
-    if (p.part == Part::adapter) late_ = true;
     Wrapped& of = block(p.layer());
+    if (mixes_ && !of.handles.empty()) {
+      of.handles.front().trained = of.handles.front().trained || p.trained;
+      return of.handles.front();
+    }
+    if (p.part == Part::adapter && !mixes_) late_ = true;
     const auto at = std::ranges::find(of.handles, p.trained, &Handle::trained);
     if (at != of.handles.end()) return *at;
     Handle& made = of.handles.emplace_back();
@@ -189,6 +202,38 @@ class Fsdp1 final : public Policy, GradientHook {
     handle.gathered = late_ && handle.trained ? largest(handle) : chunk(handle);
     handle.shard = t.parameter({mesh_.fsdp_offload.value ? 0 : chunk(handle)}, first.held->dtype, handle.trained);
     first.held = handle.shard;
+    if (is_mixed(handle)) show_originals(t, handle, aligned);
+  }
+
+  static bool is_mixed(const Handle& handle) {
+    return handle.trained && !std::ranges::all_of(handle.members, &Parameter::trained);
+  }
+
+  /// _use_unsharded_views: what ops are given are views of a flat parameter that is trained, so that autograd makes
+  /// gradients of what is frozen too. _use_sharded_views: the optimizer is given this rank's part of what is trained.
+  void show_originals(Torch& t, const Handle& handle, std::int64_t aligned) const {
+    handle.shard->requires_grad = false;
+    for (Parameter* p : handle.members) p->whole->requires_grad = true;
+    std::int64_t begin = 0;
+    for (Parameter* p : handle.members) {
+      begin = saturating_mul(divided_up(begin, aligned), aligned);
+      const std::int64_t own = std::clamp<std::int64_t>(chunk(handle) - begin, 0, p->sizes.product());
+      begin = saturating_add(begin, p->sizes.product());
+      if (!p->trained) continue;
+      const Tensor view = t.on_storage(handle.shard->storage, {own}, {1}, handle.shard->dtype);
+      std::swap(p->held->storage, view->storage);
+      p->held->sizes = view->sizes;
+      p->held->strides = view->strides;
+    }
+  }
+
+  /// The same of the gradient.
+  static void show_gradients(Torch& t, Handle& handle, const Tensor& reduced) {
+    handle.mixed_grad = reduced;
+    for (Parameter* p : handle.members) {
+      if (!p->trained || p->held->sizes.product() == 0) continue;
+      p->held->grad = t.on_storage(reduced->storage, p->held->sizes, p->held->strides, p->held->dtype);
+    }
   }
 
   std::int64_t chunk(const Handle& handle) const { return divided_up(handle.elements, ranks_); }
@@ -327,21 +372,25 @@ class Fsdp1 final : public Policy, GradientHook {
     if (padded != handle.elements) gradient = t.empty({padded}, dtype, "aten::constant_pad_nd");
     Tensor reduced = t.empty({chunk(handle)}, dtype, "fsdp::reduce_scatter_output");
     reduced = t.to(reduced, handle.shard->dtype);
-    Tensor& gradients = held_gradient(handle);
+    const bool mixed = is_mixed(handle);
+    Tensor& gradients = mixed ? handle.mixed_grad : held_gradient(handle);
     if (gradients) return;  // Added in place.
     t.recorder.at(reduced->storage).bucket = Bucket::gradients;
+    if (mixed) return show_gradients(t, handle, reduced);
     gradients = reduced;
   }
 
   /// zero_grad() goes by the original parameters; the flat gradient lives until the next forward pass sees that.
   void keep_gradient(Handle& handle) const {
     handle.saved_grad.reset();
+    if (is_mixed(handle)) return;
     if (mesh_.fsdp_orig_params.value) handle.kept_grad = handle.shard->grad;
   }
 
   const MeshFacts mesh_;
   const std::int64_t ranks_;
   const bool trained_;
+  const bool mixes_;   ///< What is trained and what is not are one flat parameter.
   bool late_ = false;  ///< There are adapters, wrapped by themselves.
   bool sync_gradients_ = true;
   std::vector<std::unique_ptr<Wrapped>> wrapped_{};  ///< The root, then the blocks.

@@ -8,6 +8,9 @@
 namespace oomplan::estimator {
 namespace {
 
+/// FSDPCommContext's streams whose tensors have memory of their own.
+enum : std::uint8_t { all_gather_copy_in_stream = 1, reduce_scatter_stream, all_reduce_stream };
+
 std::int16_t layer_of(const Fsdp2Group& group) {
   return group.members.empty() ? std::int16_t{-1} : group.members.front().parameter->layer();
 }
@@ -67,7 +70,7 @@ Tensor Fsdp2Groups::full_tensor(Torch& t, const Parameter& p) const {
 
 void Fsdp2Groups::pre_forward(Torch& t, Fsdp2Group& group) {
   group.state = Fsdp2Group::State::forward;
-  unshard(t, group);
+  unshard(t, group, true);
   wait_for_unshard(t, group);
 }
 
@@ -91,9 +94,10 @@ std::int64_t Fsdp2Groups::gathered_elements(const Fsdp2Parameter& m) const {
   return saturating_mul(padded_elements(m), m.smaller ? mesh_.fsdp_reshard_ranks.value : ranks_);
 }
 
-void Fsdp2Groups::unshard(Torch& t, Fsdp2Group& group) {
+void Fsdp2Groups::unshard(Torch& t, Fsdp2Group& group, bool by_hook) {
   if (group.gathering || group.whole || group.members.empty()) return;
   group.gathering = true;
+  Restore stream(t.recorder.scope.stream, by_hook ? std::uint8_t{all_gather_copy_in_stream} : t.recorder.scope.stream);
   if (ranks_ > 1) foreach_all_gather(t, group);
 }
 
@@ -176,13 +180,13 @@ void Fsdp2Groups::prefetch(Torch& t, Fsdp2Group& group) {
   if (group.forwards.empty()) return;
   const std::size_t index = group.forwards.back();
   group.forwards.pop_back();
-  if (index > 0) unshard(t, *post_forward_order_[index - 1]);
+  if (index > 0) unshard(t, *post_forward_order_[index - 1], true);
 }
 
 void Fsdp2Groups::pre_backward(Torch& t, Fsdp2Group& group) {
   if (group.state == Fsdp2Group::State::pre_backward) return;
   group.state = Fsdp2Group::State::pre_backward;
-  unshard(t, group);
+  unshard(t, group, true);
   wait_for_unshard(t, group);
   prefetch(t, group);
 }
@@ -224,8 +228,12 @@ void Fsdp2Groups::foreach_reduce(Torch& t, Fsdp2Group& group, const std::vector<
   for (const Fsdp2Parameter* m : members) shards = saturating_add(shards, chunk_of(m->parameter->sizes).product());
   reduce_scatter_state_ = t.empty({saturating_mul(shards, ranks_)}, dtype, "fsdp::reduce_scatter_input");
   gradients.clear();
+  Restore stream(t.recorder.scope.stream, std::uint8_t{reduce_scatter_stream});
   Tensor reduced = t.empty({shards}, dtype, "fsdp::reduce_scatter_output");
-  if (mesh_.fsdp_replicas.value > 1) group.all_reduced = reduced;
+  if (mesh_.fsdp_replicas.value > 1) {
+    group.all_reduced = reduced;
+    t.recorder.scope.stream = all_reduce_stream;
+  }
   if (dtype != held) reduced = t.empty({shards}, held, "aten::_to_copy");
   if (mesh_.fsdp_offload.value) return;
   for (const Fsdp2Parameter* m : members) {
@@ -235,7 +243,7 @@ void Fsdp2Groups::foreach_reduce(Torch& t, Fsdp2Group& group, const std::vector<
 }
 
 void Fsdp2Groups::unshard_now(Torch& t, Fsdp2Group& group) {
-  unshard(t, group);
+  unshard(t, group, false);
   wait_for_unshard(t, group);
 }
 

@@ -68,7 +68,7 @@ class Fsdp2Groups {
   void end_forward() { all_gather_state_.reset(); }
 
   /// FSDPModule.unshard(async_op=True), which the next forward or backward pass waits for, and reshard().
-  void gather(Torch& t, Fsdp2Group& group) { unshard(t, group); }
+  void gather(Torch& t, Fsdp2Group& group) { unshard(t, group, false); }
   static void give_back(Fsdp2Group& group);
 
   /// Of a micro-batch: whether its gradients are reduced, and what is whole is given back. Of a pipeline's neither is,
@@ -87,7 +87,8 @@ class Fsdp2Groups {
   bool is_last_backward() const { return !is_pipelined(mesh_) || reduce_grads_; }
   std::int64_t padded_elements(const Fsdp2Parameter& m) const;
   std::int64_t gathered_elements(const Fsdp2Parameter& m) const;
-  void unshard(Torch& t, Fsdp2Group& group);
+  /// `by_hook`: on a stream of its own (get_all_gather_streams).
+  void unshard(Torch& t, Fsdp2Group& group, bool by_hook);
   std::vector<Tensor> moved_inputs(Torch& t, const Fsdp2Group& group) const;
   void foreach_all_gather(Torch& t, Fsdp2Group& group);
   void wait_for_unshard(Torch& t, Fsdp2Group& group);

@@ -19,6 +19,7 @@ StorageId Recorder::allocate(const Dims& shape, DType dtype, const char* op) {
   s.born = scope.phase;
   s.bucket = scope.bucket;
   s.dtype = dtype;
+  s.stream = scope.stream;
   s.refs = 1;
   s.shape = shape;
   if (first_unheard_ == all_heard) events.push_back({id, scope.layer, true});

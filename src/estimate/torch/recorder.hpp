@@ -28,6 +28,7 @@ struct Storage {
   Bucket bucket = Bucket::temporaries;
   DType dtype = DType::fp32;
   HeldAs held = HeldAs::nothing;
+  std::uint8_t stream = 0;
   Bucket otherwise = Bucket::temporaries;  ///< Of a gradient taken: its bucket, had it not been.
   std::int32_t refs = 0;
   Dims shape{};
@@ -58,6 +59,7 @@ struct Scope {
   std::int32_t module = -1;
   Phase phase = Phase::load;
   Bucket bucket = Bucket::temporaries;  ///< Of what is born here and not known to be something else.
+  std::uint8_t stream = 0;              ///< CUDA's current one; the allocator keeps the memory of each apart.
 };
 
 /// What the allocator gives for a tensor: whole blocks of 512.

@@ -215,6 +215,7 @@ TEST(Mesh, AFlatTensorIsOfOneType) {
   p.quantization.kind.value = Quantization::nf4;
   p.quantization.linear.value = QuantizedLinear::bitsandbytes;
   p.mesh.fsdp_orig_params.value = true;
+  p.mesh.fsdp_units.value = ShardUnits::accelerate;
   p.optimizer.name.value = "adamw_fused";
   p.quantization.storage.value = QuantStorage::bf16;
   EXPECT_TRUE(errors(p).empty());
@@ -223,6 +224,23 @@ TEST(Mesh, AFlatTensorIsOfOneType) {
               ElementsAre(HasSubstr("FSDP1 cannot flatten 4-bit weights that are stored as fp32 with norms in bf16")));
   p.precision.weights_dtype.value = WeightsDType::fp32;
   EXPECT_TRUE(errors(p).empty());
+}
+
+/// Lightning's policy of blocks: the gradient of a flat parameter is as large as what is frozen in it.
+TEST(Mesh, AdaptersMayBePartOfABlocksFlatParameter) {
+  TrainingPlan p = plan(Sharding::fsdp1, 4);
+  p.optimizer.name.value = "adamw_fused";
+  p.mesh.fsdp_orig_params.value = true;
+  p.adapter.kind.value = Adapter::lora;
+  p.adapter.dtype.value = AdapterDType::as_base;
+  EXPECT_TRUE(errors(p).empty());
+  const Bytes flat = peak(p, Phase::backward, 2);
+  p.mesh.fsdp_units.value = ShardUnits::accelerate;
+  EXPECT_GT(flat, peak(p, Phase::backward, 2));
+  p.mesh.fsdp_units.value = ShardUnits::blocks;
+  p.adapter.dtype.value = AdapterDType::fp32;
+  p.precision.weights_dtype.value = WeightsDType::bf16;
+  EXPECT_THAT(errors(p), ElementsAre(HasSubstr("adapters of another type than the weights that they are flattened")));
 }
 
 TEST(Mesh, ZerosPartitionsTakeOptimizersThatAskForNoPartOfAModel) {

@@ -137,7 +137,7 @@ TEST(RepeatedBlocks, UnrollToTheEventsOfBlocksPlayedOneByOne) {
     EXPECT_TRUE(!run.folds || unroll(Timeline(few->recorder(), folded)) == whole);
     EXPECT_EQ(whole.handles.size(), 2U);
     const auto marks = std::ranges::count_if(whole.events, [](const oomplan::Event& e) {
-      return e.kind == oomplan::Event::Kind::mark || e.kind == oomplan::Event::Kind::empty_cache;
+      return e.kind != oomplan::Event::Kind::allocate && e.kind != oomplan::Event::Kind::free;
     });
     const Recorder& recorder = all->recorder();
     const auto sized = [&](const Event& e) { return recorder.at(e.storage).bytes > 0; };
