@@ -84,7 +84,7 @@ void check_offload(const TrainingPlan& plan, const Architecture& architecture, D
   const auto cannot = [&](const std::string& what) {
     errors.push_back(unmodelled("activation offloading " + what + " is not modelled yet", offload.origin));
   };
-  const bool of_others = plan.kernels.unsloth.value == UnslothLayers::none;
+  const bool of_others = plan.kernels.unsloth.value == UnslothLayers::none && !runs_compiled(plan, architecture);
   if (of_others && plan.recipe.kind.value != RecipeKind::supervised)
     cannot("in " + std::string(name_of(plan.recipe.kind.value)));
   const bool copies = plan.mesh.sharding.value == Sharding::ddp && plan.adapter.kind.value == Adapter::lora;

@@ -16,6 +16,7 @@
 #include "spread.hpp"
 #include "traced.hpp"
 #include "unroll.hpp"
+#include "unsloth_checks.hpp"
 
 namespace oomplan {
 namespace estimator {
@@ -115,6 +116,10 @@ Result<Played> play_any(const TrainingPlan& plan, const Architecture& newest, st
 
 Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::optional<std::int64_t> shard = {}) {
   Result<Played> played = play_any(plan, newest, shard);
+  if (played) {
+    const bool in_loss = highest_of(Peaks(played->timeline)).phase == Phase::loss;
+    if (Diagnostics errors = check_compiled_peak(plan, newest, in_loss); !errors.empty()) return errors;
+  }
   const AdapterFacts& adapter = plan.adapter;
   if (!played || adapter.kind.value == Adapter::none || adapter.init.value == AdapterInit::plain) return played;
   const bool while_loading = highest_of(Peaks(played->timeline)).phase == Phase::load;

@@ -14,6 +14,7 @@
 #include "play.hpp"
 #include "policies/mixed_dtype.hpp"
 #include "teacher.hpp"
+#include "unsloth_checks.hpp"
 
 namespace oomplan::estimator {
 DType adapter_dtype(AdapterDType adapter, DType base) {
@@ -296,7 +297,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.additive_mask = plan.kernels.additive_mask.value;
   f.rotary_in_layers = plan.kernels.rotary_in_layers.value;
   f.cache_kind = plan.recipe.cache_kind.value;
-  f.unsloth = plan.kernels.unsloth.value != UnslothLayers::none;
+  const bool compiled = runs_compiled(plan, architecture);
+  f.unsloth = plan.kernels.unsloth.value != UnslothLayers::none && !compiled;
   f.joined = plan.batch.joined.value;
   f.loss_part = plan.recipe.loss_part.value;
   f.fused_norm_rope = plan.kernels.fused_norm_rope.value;
@@ -318,7 +320,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   const LigerParts& liger = architecture.liger;
   const LigerParts::Norm norm = liger.rms_norm.value_or(LigerParts::Norm::none);
   // unsloth/kernels/rms_layernorm.py has the memory of Liger's.
-  f.liger_rms_norm = f.unsloth || (norm != LigerParts::Norm::none && plan.kernels.liger_rms_norm.value);
+  // Compiled ones keep as much.
+  f.liger_rms_norm = f.unsloth || compiled || (norm != LigerParts::Norm::none && plan.kernels.liger_rms_norm.value);
   f.liger_norm_copies = !f.unsloth && norm == LigerParts::Norm::copied;
   f.liger_rope = liger.rope.value_or(false) && plan.kernels.liger_rope.value;
   f.liger_glu = liger.glu.value_or(false) && plan.kernels.liger_glu.value;

@@ -13,6 +13,7 @@
 #include "play.hpp"
 #include "policies/policies.hpp"
 #include "saving.hpp"
+#include "unsloth_checks.hpp"
 #include "weight_checks.hpp"
 
 namespace oomplan::estimator {
@@ -368,9 +369,9 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, std::span<
   run->torch.loss_parallel = facts.tensor_parallel.loss;
   run->torch.older_gpu = plan.kernels.older_gpu.value;
   Stage stage(run->torch, run->models, plan, facts);
-  if (facts.unsloth) {
+  if (facts.unsloth || runs_compiled(plan, architecture)) {
     const bool offloads = plan.checkpointing.on.value && plan.checkpointing.offload.value == Offload::buffered;
-    run->unsloth = std::make_unique<UnslothBuffers>(run->torch, facts.weights, offloads);
+    run->unsloth = std::make_unique<UnslothBuffers>(run->torch, facts.weights, offloads, !facts.unsloth);
     run->torch.unsloth = run->unsloth.get();
   }
   const Recipe& recipe = *find_recipe(name_of(plan.recipe.kind.value));

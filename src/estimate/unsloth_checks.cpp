@@ -1,10 +1,47 @@
 #include "unsloth_checks.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "weight_checks.hpp"
 
 namespace oomplan::estimator {
+namespace {
+
+/// Families whose compiled code was measured (tests/data/trainers, us-compiled-*).
+constexpr auto compiled_families = std::to_array<std::string_view>({"gemma3_text"});
+
+/// What of it was.
+void check_compiled(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what + " under code that Unsloth compiles is not modelled yet", origin));
+  };
+  if (plan.batch.joined.value == 0) cannot("padded rows", plan.batch.joined.origin);
+  if (plan.quantization.kind.value != Quantization::none) cannot("4-bit weights", plan.quantization.kind.origin);
+  if (!plan.checkpointing.on.value) cannot("training without checkpoints", plan.checkpointing.on.origin);
+  const std::vector<std::uint8_t>& kinds = architecture.body.front().layers;
+  const bool alike = std::ranges::count(kinds, kinds.empty() ? 0 : kinds.front()) == std::ssize(kinds);
+  if (alike) cannot("a model whose layers are all of one kind", plan.model.name.origin);
+  // Of two layers a part is compiled again in the second step, whose frames are garbage too.
+  if (architecture.layers < 3) cannot("a model of fewer than three layers", plan.model.name.origin);
+  if (plan.evaluation.evaluates.value) cannot("evaluation", plan.evaluation.evaluates.origin);
+  if (plan.precision.weights_dtype.value == WeightsDType::fp16) cannot("fp16", plan.precision.weights_dtype.origin);
+  if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
+}
+
+}  // namespace
+
+bool runs_compiled(const TrainingPlan& plan, const Architecture& architecture) {
+  return plan.recipe.loss.value == Loss::unsloth_fused &&
+         std::ranges::count(compiled_families, architecture.model_type) > 0;
+}
+
+Diagnostics check_compiled_peak(const TrainingPlan& plan, const Architecture& architecture, bool in_loss) {
+  if (in_loss || !runs_compiled(plan, architecture)) return {};
+  return {unmodelled("a step by Unsloth's compiled code whose peak is not the loss is not modelled yet",
+                     plan.batch.sequence_length.origin)};
+}
 
 void check_unsloth(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const bool on = plan.kernels.unsloth.value != UnslothLayers::none;
@@ -13,12 +50,17 @@ void check_unsloth(const TrainingPlan& plan, const Architecture& architecture, D
   };
   const bool buffered = plan.checkpointing.offload.value == Offload::buffered;
   const bool fused = plan.recipe.loss.value == Loss::unsloth_fused;
-  if (!on) {
+  const bool compiled = runs_compiled(plan, architecture);
+  if (compiled) check_compiled(plan, architecture, errors);
+  if (!on && !compiled) {
+    if (plan.framework.starts_with("unsloth "))
+      return cannot("training of " + architecture.model_type + " models by Unsloth's FastModel",
+                    plan.model.name.origin);
     if (buffered) cannot("activation_offload buffered without Unsloth's layers", plan.checkpointing.offload.origin);
     if (fused) cannot("the loss unsloth_fused without Unsloth's layers", plan.recipe.loss.origin);
     return;
   }
-  if (!architecture.unsloth) {
+  if (!architecture.unsloth && !compiled) {
     cannot("training of " + architecture.model_type + " models by Unsloth", plan.model.name.origin);
   }
   const bool pairs = plan.recipe.kind.value == RecipeKind::reference_free || plan.recipe.kind.value == RecipeKind::dpo;

@@ -30,6 +30,7 @@ class CausalMask final : public Module {
     InBucket scores(t, Bucket::attention_scores);
     const bool windowed = window_ != 0 && f.length >= window_;
     if (f.unsloth) return;                // LlamaModel_fast_forward drops what is sent in training, and makes none.
+    if (f.joined > 0) return;             // flex_attention, compiled, has blocks of it alone.
     if (s.arguments.mask(span_)) return;  // Made by the model that this one is a part of.
     if (f.attention == Attention::flash_attention_2) return;
     const bool padded = f.padding_mask && !(f.samples_joined && without_positions_);

@@ -18,7 +18,7 @@ class PositionIds final : public Module {
 
   /// TRL's collator of joined rows sends their positions, as LLaMA-Factory's second trainer does of all rows.
   void collate(Torch& t, const Facts& facts, Stream& s) const override {
-    if (facts.unsloth && facts.joined > 0) s.sent.push_back(t.empty({1, facts.length}, DType::int64, "batch"));
+    if (facts.joined > 0) s.sent.push_back(t.empty({1, facts.length}, DType::int64, "batch"));
     if (facts.positions_sent) s.position_ids = t.empty({facts.batch, facts.length}, DType::int64, "batch");
   }
 

@@ -11,6 +11,7 @@
 #include "modules/rotary.hpp"
 #include "modules/tensor_parallel.hpp"
 #include "modules/unsloth_layers.hpp"
+#include "torch/unsloth.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -168,6 +169,10 @@ class RotaryAttention final : public Module {
                      : cuts_by_names_ ? cut_heads(play, x, cos, sin, cut)
                                       : turned_heads(play, x, cos, sin);
     if (by_position_) q = scaled_by_position(t, q);
+    if (t.unsloth != nullptr && t.unsloth->compiled() && t.grad_enabled) {  // The sum after it is of the input's sizes.
+      t.unsloth->leave_garbage(
+          rotary_span_, {t.detach(q), t.detach(k), t.detach(v), t.empty(x->sizes, x->dtype, "aten::add")}, s.residual);
+    }
     const Tensor out = attend(play, s, q, k, v, kind_);
     Tensor flat = t.reshape(out, {x->sizes[0], x->sizes[1], -1});
     if (output_norm_) flat = output_norm_(play, flat);

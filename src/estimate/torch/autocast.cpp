@@ -1,5 +1,6 @@
 // aten/src/ATen/autocast_mode.cpp.
 #include "torch/torch.hpp"
+#include "torch/unsloth.hpp"
 
 namespace oomplan::estimator {
 
@@ -24,7 +25,9 @@ void Torch::exit_autocast() {
 
 Tensor Torch::lowered(const Tensor& x) {
   if (!autocast_ || !x || !is_floating(x->dtype) || x->dtype == *autocast_) return x;
-  const bool cached = x->dtype == DType::fp32 && x->requires_grad && x->leaf() && !x->base;
+  // Code that Unsloth compiles casts what is trained by itself (Linear_peft_forward.py), each time.
+  const bool compiled = unsloth != nullptr && unsloth->compiled();
+  const bool cached = !compiled && x->dtype == DType::fp32 && x->requires_grad && x->leaf() && !x->base;
   if (cached) {
     for (const auto& [leaf, copy] : autocast_cache_) {
       if (leaf == x.get()) return copy;

@@ -12,8 +12,8 @@ constexpr std::int64_t smallest_bytes = 2 * 1024 * 1024;   // MINIMUM_SIZE
 
 }  // namespace
 
-UnslothBuffers::UnslothBuffers(Torch& torch, DType dtype, bool offloads)
-    : torch_(torch), dtype_(dtype), offloads_(offloads) {}
+UnslothBuffers::UnslothBuffers(Torch& torch, DType dtype, bool offloads, bool compiled)
+    : torch_(torch), dtype_(dtype), offloads_(offloads), compiled_(compiled) {}
 
 void UnslothBuffers::load() {
   if (!offloads_) return;
@@ -33,8 +33,7 @@ int UnslothBuffers::leave(const Tensor& input) {
   if (!offloads_) return -1;
   count();
   const std::int64_t elements = input->numel();
-  const bool large = elements > smallest_bytes / bytes_of(inputs_[0]->dtype);
-  if (!large || (!first_ && current_ == last_)) return -1;
+  if (!is_large(input) || (!first_ && current_ == last_)) return -1;
   if (backward_) {
     backward_ = false;
     both_ = both_ || !first_;
@@ -59,6 +58,15 @@ void UnslothBuffers::note_backward() {
 Tensor UnslothBuffers::bring_back(int buffer, const Dims& sizes) {
   const Tensor& from = inputs_[both_ ? static_cast<std::size_t>(buffer) : 0];
   return torch_.on_storage(from->storage, sizes, contiguous_strides(sizes), from->dtype);
+}
+
+bool UnslothBuffers::is_large(const Tensor& input) const {
+  return input->numel() > smallest_bytes / bytes_of(inputs_[0]->dtype);
+}
+
+void UnslothBuffers::leave_garbage(std::size_t kind, std::vector<Tensor> named, const Tensor& input) {
+  if (!offloads_ || !is_large(input)) named.push_back(torch_.detach(input));
+  garbage_.try_emplace(kind, std::move(named));
 }
 
 Tensor UnslothBuffers::dequantize(const Dims& sizes, std::int64_t blocks, DType dtype) {

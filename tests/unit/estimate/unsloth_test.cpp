@@ -113,6 +113,51 @@ TEST(UnslothLayers, WhatNoRunShowedIsUndecided) {
               Contains(HasSubstr("unsloth_fused without Unsloth's layers")));
 }
 
+example::Keys gemma(const example::Keys& changes = {}) {
+  return example::with({{"model_type", "\"gemma3_text\""},
+                        {"num_hidden_layers", "6"},
+                        {"head_dim", "64"},
+                        {"vocab_size", "262144"},
+                        {"layer_types", "null"},
+                        {"sliding_window_pattern", "6"}},
+                       changes);
+}
+
+// FastModel leaves Gemma 3 to transformers' code, which torch.compile runs, whatever the plan says of its own layers.
+TEST(UnslothCompiled, IsPlayedWhereTheLossIsThePeak) {
+  TrainingPlan p = plan();
+  const Architecture gemma3 = example::architecture(model(gemma()));
+  p.kernels.unsloth.value = UnslothLayers::none;
+  const Footprint none = example::played(p, gemma3);
+  EXPECT_EQ(none.peak.phase, Phase::loss);
+  EXPECT_EQ(at(none.peak.by_bucket, Bucket::autocast_copies).count(), 0);
+  p.kernels.unsloth.value = UnslothLayers::xformers;
+  EXPECT_EQ(example::played(p, gemma3).peak.total, none.peak.total);
+  EXPECT_THAT(refusals(p, example::architecture(model(gemma({{"vocab_size", "1000"}})))),
+              Contains(HasSubstr("whose peak is not the loss")));
+}
+
+TEST(UnslothCompiled, WhatNoRunShowedIsRefused) {
+  const auto refused = [](const auto& change, const example::Keys& keys = {}) {
+    TrainingPlan p = plan();
+    change(p);
+    return refusals(p, example::architecture(model(gemma(keys))));
+  };
+  EXPECT_THAT(refused([](TrainingPlan& p) { p.batch.joined.value = 0; }), Contains(HasSubstr("padded rows")));
+  EXPECT_THAT(refused([](TrainingPlan& p) { p.quantization.kind.value = Quantization::nf4; }),
+              Contains(HasSubstr("4-bit weights")));
+  EXPECT_THAT(refused([](TrainingPlan& p) { p.checkpointing.on.value = false; }),
+              Contains(HasSubstr("without checkpoints")));
+  const auto nothing = [](TrainingPlan&) {};
+  EXPECT_THAT(refused(nothing, {{"num_hidden_layers", "2"}, {"sliding_window_pattern", "2"}}),
+              Contains(HasSubstr("fewer than three layers")));
+  EXPECT_THAT(refused(nothing, {{"sliding_window_pattern", "1"}}), Contains(HasSubstr("all of one kind")));
+  TrainingPlan p = plan();
+  p.kernels.unsloth.value = UnslothLayers::none;
+  p.framework = "unsloth 2026.8.19 on transformers 4.57.6";
+  EXPECT_THAT(refusals(p, example::architecture(model())), Contains(HasSubstr("llama models by Unsloth's FastModel")));
+}
+
 // FastLlamaModel.patch_peft_model leaves layers with biases to peft, whose dropout-free path keeps what each layer is
 // given.
 TEST(UnslothLayers, BiasesLeaveProjectionsToPeft) {

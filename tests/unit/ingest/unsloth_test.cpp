@@ -59,6 +59,17 @@ TEST(Unsloth, ItsDefaultsNameTheirSource) {
   EXPECT_THAT(plan.warnings, IsEmpty());
 }
 
+TEST(Unsloth, FastModelHasNoLayersOfItsOwn) {
+  const std::string text =
+      "from unsloth import FastModel\n"
+      "m, t = FastModel.from_pretrained('unsloth/gemma-3-270m-it', max_seq_length = 1024)\n"
+      "m = FastModel.get_peft_model(m, r = 8)\n";
+  const TrainingPlan plan = plan_of(text + trainer());
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_EQ(plan.kernels.unsloth.value, UnslothLayers::none);
+  EXPECT_EQ(plan.recipe.loss.value, Loss::unsloth_fused);
+}
+
 TEST(Unsloth, ItsOwnLayersAndLossArePartOfThePlan) {
   const TrainingPlan plan = plan_of(all());
   EXPECT_THAT(features(plan), IsEmpty());

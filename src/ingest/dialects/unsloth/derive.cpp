@@ -74,7 +74,9 @@ void plan_model(const Arguments& args, Draft& draft, const Document& document) {
          "--set from_pretrained.model_name=…");
   }
   const auto loader = args.get<std::string>("loader");
-  if (loader.value && *loader.value != "FastLanguageModel") {
+  if (loader.value == "FastModel") {  // Whatever the family, it is transformers' code that is compiled.
+    draft.plan.kernels.unsloth = {UnslothLayers::none, loader.origin};
+  } else if (loader.value && *loader.value != "FastLanguageModel") {
     gap(draft, "a model of " + *loader.value, "loader", loader.origin);
   }
 }
