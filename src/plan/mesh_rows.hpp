@@ -73,13 +73,17 @@ inline constexpr std::array mesh_rows{
     fact<&Plan::mesh, &MeshFacts::ddp_find_unused, as::boolean>("ddp_find_unused",
                                                                 {"DDP's `find_unused_parameters`", {}, is_ddp}),
     fact<&Plan::mesh, &MeshFacts::fsdp_units, as::shard_units>(
-        "fsdp_units", {"what is gathered at once: each block, and all else; or as accelerate has it, with units of the "
-                       "embedding and of the last norm with the head, which stays whole from forward to backward; or "
-                       "as Axolotl has it, blocks with units of each of LoRA's matrices; or as torchtitan has it, "
-                       "accelerate's around checkpoints; or as LLaMA-Factory's second trainer has it, Axolotl's with a "
-                       "unit of the embedding where the head is another",
-                       {{{gathered, 4}}},
-                       is_fsdp2}),
+        "fsdp_units",
+        {"what is gathered at once: each block, and all else; or as accelerate has it, with units of the "
+         "embedding and of the last norm with the head, which stays whole from forward to backward; or "
+         "as Axolotl has it, blocks with units of each of LoRA's matrices; or as torchtitan has it, "
+         "accelerate's around checkpoints; or as LLaMA-Factory's second trainer has it, Axolotl's with a "
+         "unit of the embedding where the head is another. Under FSDP1 `blocks` with `fsdp_orig_params` is "
+         "a policy of blocks alone, as Lightning's: an adapter is part of its block's flat parameter, "
+         "whose gradient is as large as what is frozen in it; `accelerate` is peft's policy, which wraps "
+         "an adapter's layers by themselves",
+         {{{gathered, 4}}},
+         is_fsdp}),
     fact<&Plan::mesh, &MeshFacts::fsdp_classes, as::names>(
         "fsdp_classes",
         {"the classes of modules that are to be units (`transformer_layer_cls_to_wrap`); none: the model's blocks",
