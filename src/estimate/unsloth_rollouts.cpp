@@ -108,10 +108,12 @@ void score(Stage& stage, const Facts& facts, std::int64_t rows, const Facts& of_
   const std::int64_t parts = saturating_mul(rows, parts_of(of_rows));
   Tensor hidden;
   Tensor labelled;
+  s.returns_hidden = !t.grad_enabled;  // Without gradients each layer's input stays until the pass is over (measured).
   stage.call(Role::policy, facts, s, [&](Play& play, const Head& head) {
     play.torch.recorder.begin_loss();
     InBucket bucket(t, Bucket::logits_and_loss);
     hidden = s.hidden;
+    if (s.all_hidden) s.all_hidden->clear();
     if (!t.grad_enabled) put_away(t, hidden, 1);
     labelled = of_completions(t, hidden, saturating_mul(rows, completion));
     s.loss = log_probs_in_parts(play, head, labelled, parts);
