@@ -82,6 +82,13 @@ void put_away(Torch& t, const Tensor& hidden, std::int64_t times) {
   for (std::int64_t i = 1; i < times; ++i) t.unsloth->count();
 }
 
+/// _install_grpo_hidden_states_forward_wrapper: the model is asked for what went into each layer
+/// (output_hidden_states), which is all there until the pass is over, and of which the last alone is taken.
+Tensor last_alone(Stream& s) {
+  if (s.all_hidden) s.all_hidden->clear();
+  return s.hidden;
+}
+
 /// Each of the rows by itself, which what the joined rows gave is held against: the longest rows are taken to come
 /// late, and nothing as long was looked at before. One is as the others.
 void verify(Stage& stage, const Facts& of_rows, std::int64_t rows, bool adapters_off) {
@@ -93,10 +100,12 @@ void verify(Stage& stage, const Facts& of_rows, std::int64_t rows, bool adapters
   facts.checkpointing = false;
   Stream s;
   s.input_ids = t.empty({1, facts.length}, DType::int64, "aten::index");
+  s.returns_hidden = true;
   stage.call(Role::policy, facts, s, [&](Play& play, const Head& head) {
-    put_away(t, s.hidden, rows);
+    const Tensor hidden = last_alone(s);
+    put_away(t, hidden, rows);
     InBucket bucket(t, Bucket::logits_and_loss);
-    const Tensor flat = t.view(s.hidden, {facts.length, s.hidden->sizes[2]});
+    const Tensor flat = t.view(hidden, {facts.length, hidden->sizes[2]});
     s.loss = log_probs_in_parts(play, head, flat, 1);
   });
 }
@@ -108,12 +117,11 @@ void score(Stage& stage, const Facts& facts, std::int64_t rows, const Facts& of_
   const std::int64_t parts = saturating_mul(rows, parts_of(of_rows));
   Tensor hidden;
   Tensor labelled;
-  s.returns_hidden = !t.grad_enabled;  // Without gradients each layer's input stays until the pass is over (measured).
+  s.returns_hidden = true;
   stage.call(Role::policy, facts, s, [&](Play& play, const Head& head) {
     play.torch.recorder.begin_loss();
     InBucket bucket(t, Bucket::logits_and_loss);
-    hidden = s.hidden;
-    if (s.all_hidden) s.all_hidden->clear();
+    hidden = last_alone(s);
     if (!t.grad_enabled) put_away(t, hidden, 1);
     labelled = of_completions(t, hidden, saturating_mul(rows, completion));
     s.loss = log_probs_in_parts(play, head, labelled, parts);
