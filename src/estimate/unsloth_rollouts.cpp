@@ -90,8 +90,9 @@ Tensor last_alone(Stream& s) {
 }
 
 /// Each of the rows by itself, which what the joined rows gave is held against: the longest rows are taken to come
-/// late, and nothing as long was looked at before. One is as the others.
-void verify(Stage& stage, const Facts& of_rows, std::int64_t rows, bool adapters_off) {
+/// late, and nothing as long was looked at before. One is as the others, beside what the row before gave: `joined` is
+/// what all of them gave.
+void verify(Stage& stage, const Facts& of_rows, std::int64_t rows, bool adapters_off, const Tensor& joined) {
   Torch& t = stage.torch();
   Restore no_grad(t.grad_enabled, false);
   Facts facts = packed(of_rows, 1);
@@ -101,7 +102,9 @@ void verify(Stage& stage, const Facts& of_rows, std::int64_t rows, bool adapters
   Stream s;
   s.input_ids = t.empty({1, facts.length}, DType::int64, "aten::index");
   s.returns_hidden = true;
+  Tensor before = t.empty({1, facts.length, joined->sizes[2]}, joined->dtype, "liger::rms_norm");
   stage.call(Role::policy, facts, s, [&](Play& play, const Head& head) {
+    before.reset();
     const Tensor hidden = last_alone(s);
     put_away(t, hidden, rows);
     InBucket bucket(t, Bucket::logits_and_loss);
@@ -126,7 +129,7 @@ void score(Stage& stage, const Facts& facts, std::int64_t rows, const Facts& of_
     labelled = of_completions(t, hidden, saturating_mul(rows, completion));
     s.loss = log_probs_in_parts(play, head, labelled, parts);
   });
-  verify(stage, of_rows, rows, facts.adapters_off);
+  verify(stage, of_rows, rows, facts.adapters_off, hidden);
 }
 
 Stream joined(Torch& t, const Facts& facts) {
