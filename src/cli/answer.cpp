@@ -98,6 +98,7 @@ void warn_of_ready_made(TrainingPlan& plan, const Architecture& model) {
 
 void warn_of_cache(TrainingPlan& plan) {
   if (!has_vllm(plan.recipe)) return;
+  if (plan.kernels.unsloth.value != UnslothLayers::none) return;  // Its part of the card is nearly all of it.
   plan.warnings.push_back(
       {.severity = Severity::warning,
        .code = "estimate/vllm-cache",

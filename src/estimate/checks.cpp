@@ -272,6 +272,8 @@ void check_weight_sync(const TrainingPlan& plan, const Architecture& architectur
     errors.push_back(unmodelled(what + " is not modelled yet", origin));
   };
   if (generation == Generation::transformers) return;
+  const bool shared = plan.kernels.unsloth.value != UnslothLayers::none;  // Whose weights are vLLM's own.
+  if (generation == Generation::vllm && shared) return;
   if (generation == Generation::vllm && plan.recipe.vllm_sleeps.value)
     cannot("vLLM that sleeps between rollouts", plan.recipe.vllm_sleeps.origin);
   if (generation == Generation::elsewhere && quantization != Quantization::none)

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -87,9 +88,31 @@ bool has_other_parts(const TrainingPlan& plan, const Footprint& footprint, const
   return half < Bytes(part.value) && (logits > half || logits >= Bytes(part.value / fewest_parts));
 }
 
+/// Under Unsloth vLLM's weights are the policy's.
+bool shares_weights(const TrainingPlan& plan) {
+  return has_vllm(plan.recipe) && plan.kernels.unsloth.value != UnslothLayers::none;
+}
+
+/// unsloth_zoo/vllm_utils.py: load_vllm, of vLLM 0.11 and later that sleeps, whatever part was asked for; of what is
+/// free before it loads.
+Bytes share_while_awake(const Gpu& gpu) {
+  struct Tier {
+    double tenth_gib;
+    double part;
+  };
+  constexpr auto tiers =
+      std::to_array<Tier>({{4.0, 0.925}, {2.5, 0.9}, {2.0, 0.825}, {1.4, 0.8}, {1.0, 0.775}, {0.0, 0.75}});
+  constexpr double later_vllm = 0.95;
+  const double tenth = static_cast<double>(gpu.total.count()) / static_cast<double>(Bytes::gib(10).count());
+  const auto* tier = std::ranges::find_if(tiers, [&](const Tier& t) { return tenth >= t.tenth_gib; });
+  const double free = static_cast<double>((gpu.total - gpu.context).count());
+  return Bytes(static_cast<std::int64_t>(std::ceil(free * tier->part * later_vllm)));
+}
+
 /// vllm/v1/worker/utils.py: request_memory, of the whole card whatever else is on it; from 0.22 on its CUDA graphs are
 /// in it. Its cache of keys and values takes what its weights and the batch that it tries leave.
 Bytes share_of_vllm(const Gpu& gpu, const TrainingPlan& plan) {
+  if (shares_weights(plan)) return share_while_awake(gpu);
   const double share = static_cast<double>(gpu.total.count()) * plan.recipe.vllm_share.value;
   return Bytes(static_cast<std::int64_t>(std::ceil(share)));
 }
@@ -106,7 +129,7 @@ Bytes weights_of_vllm(const TrainingPlan& plan, const Footprint& footprint) {
 
 /// vllm/v1/core/kv_cache_utils.py: its weights are to leave room for a cache.
 std::optional<Diagnostic> stopped_by_vllm(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
-  if (!has_vllm(plan.recipe)) return std::nullopt;
+  if (!has_vllm(plan.recipe) || shares_weights(plan)) return std::nullopt;
   const Bytes share = share_of_vllm(gpu, plan);
   const Bytes weights = weights_of_vllm(plan, footprint);
   const bool fits = footprint.peak.tensors() + share + gpu.context <= gpu.total;  // Else that is the answer.
@@ -135,9 +158,74 @@ Diagnostic other_parts(const TrainingPlan& plan, const Gpu& gpu) {
   return d;
 }
 
+/// What vLLM keeps while it sleeps, beside weights: CUDA graphs, of 0.04 to 1.15 GiB in outputs of Unsloth's notebooks,
+/// and its copies of adapters (0.26 GiB at rank 64 of Llama 3.2 3B).
+constexpr Bytes most_asleep = Bytes::mib(2048);
+constexpr Bytes least_asleep = Bytes::mib(41);
+
+/// While it is awake, beside its part of the card: CUDA graphs, and of the run adapters, optimizer and rollout.
+constexpr Bytes most_graphs = Bytes::mib(1178);
+constexpr Bytes most_beside_awake = Bytes::mib(3328);
+
+/// Of the run, while vLLM is awake: adapters in fp32, and all that is no weight.
+Bytes held_while_awake(const Footprint& footprint) {
+  Bytes beside;
+  for (const PhasePeak& peak : footprint.peaks) {
+    if (peak.phase != Phase::generation) continue;
+    beside = std::max(beside, peak.tensors() - at(peak.by_bucket, Bucket::weights));
+  }
+  constexpr std::int64_t in_fp32 = 4;
+  return beside + Bytes(in_fp32) * footprint.trainable_parameters;
+}
+
+/// vLLM awake, of which the figure for a card is the most.
+Bytes needed_awake(const TrainingPlan& plan, const Gpu& gpu) {
+  return gpu.context + share_of_vllm(gpu, plan) + most_beside_awake;
+}
+
+/// rl_replacements.py: autotune_batch_and_chunks. A rollout is scored at once where 0.8 of what is free has room for
+/// 16 bytes of each of its numbers and for a part of its logits.
+bool scores_in_parts(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
+  constexpr double room_for_one = 2.5;  // 16 bytes over 4 parts, of logits in 2; the rest is for hidden states.
+  const std::int64_t batches = plan.recipe.rollout_batches.value > 0 ? plan.recipe.rollout_batches.value
+                                                                     : plan.batch.gradient_accumulation_steps.value;
+  const std::int64_t completion = std::max<std::int64_t>(plan.batch.completion_length.value, 1);
+  const std::int64_t rows = saturating_mul(logits_at_most(footprint).count(), batches);
+  const double whole = static_cast<double>(rows) * static_cast<double>(plan.batch.sequence_length.value) /
+                       static_cast<double>(completion) * room_for_one;
+  const Bytes taken = footprint.peak.total + gpu.context + most_asleep;
+  const double free = taken < gpu.total ? static_cast<double>((gpu.total - taken).count()) : 0;
+  constexpr double used = 0.8;
+  return whole > free * used;
+}
+
+std::optional<Diagnostic> undecided_under_unsloth(const TrainingPlan& plan, const Footprint& footprint,
+                                                  const Gpu& gpu) {
+  if (!shares_weights(plan)) return std::nullopt;
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  const Bytes beside = held_while_awake(footprint) + most_graphs;
+  if (beside > most_beside_awake) {
+    d.message = fmt::format("beside vLLM while it is awake the run may hold {}, and more than {} is not modelled yet",
+                            to_text(beside), to_text(most_beside_awake));
+  } else if (needed_awake(plan, gpu) > gpu.total) {
+    d.message = fmt::format("vLLM may not wake: of {} it takes {} under Unsloth, and the run keeps the rest", gpu.title,
+                            to_text(share_of_vllm(gpu, plan)));
+  } else if (scores_in_parts(plan, footprint, gpu)) {
+    d.message = fmt::format(
+        "{} may have too little free for a rollout to be scored at once, and Unsloth's parts of it "
+        "are not modelled yet",
+        gpu.title);
+  } else {
+    return std::nullopt;
+  }
+  return d;
+}
+
 }  // namespace
 
 std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
+  if (auto under_unsloth = undecided_under_unsloth(plan, footprint, gpu)) return under_unsloth;
   if (auto stopped = stopped_by_vllm(plan, footprint, gpu)) return stopped;
   if (has_other_parts(plan, footprint, gpu)) {
     std::optional<Diagnostic> open = open_layers_of(plan);  // With less of them there may be room for whole parts.
@@ -208,6 +296,12 @@ constexpr Bytes least_of_nccl = Bytes::mib(544);
 constexpr Bytes most_of_its_trial = Bytes::mib(1291);
 
 RuntimeTerm term_of_vllm(const Gpu& gpu, const TrainingPlan& plan) {
+  if (shares_weights(plan)) {
+    return {std::string(vllm_term), most_asleep,
+            "what vLLM keeps while it sleeps, beside the weights that it shares: CUDA graphs and copies of adapters; "
+            "outputs of Unsloth's notebooks have 0.04 to 1.4 GiB of it",
+            least_asleep};
+  }
   const Bytes share = share_of_vllm(gpu, plan);
   return {std::string(vllm_term), share,
           "vllm: request_memory, of the whole card: its weights, its cache and CUDA graphs, and up to 1.26 GiB in "
@@ -258,6 +352,32 @@ std::vector<RuntimeTerm> runtime_terms(const Gpu& gpu, const TrainingPlan& plan)
 
 namespace estimator {
 
+namespace {
+
+/// Where vLLM takes more while it is awake than a step does: what undecided_on has found room for.
+void wake(const TrainingPlan& plan, const Gpu& gpu, Fit& fit) {
+  const Bytes awake = needed_awake(plan, gpu);
+  if (awake <= fit.needed) return;
+  const Bytes more = awake - fit.needed;
+  const auto is_vllm = [](const auto& one) { return one.name == vllm_term; };
+  const auto term = std::ranges::find_if(fit.runtime, is_vllm);
+  if (term == fit.runtime.end()) return;
+  term->bytes += more;
+  term->lowest = term->bytes - std::min(term->bytes, most_of_its_trial + most_beside_awake - least_asleep);
+  term->source =
+      "vLLM while it is awake, with the weights that it shares: load_vllm (unsloth_zoo/vllm_utils.py) gives it a part "
+      "of "
+      "the card by its size; beside that CUDA graphs, adapters and optimizer, and up to 1.26 GiB in which it tried its "
+      "largest batch and which it may let go of";
+  fit.apart += more;
+  fit.needed = awake;
+  if (fit.verdict == FitVerdict::fits && awake > gpu.total - fit.wanted) fit.verdict = FitVerdict::at_the_edge;
+  std::erase_if(fit.unknown, is_vllm);
+  fit.unknown.push_back({term->name, term->source, *term->lowest, term->bytes});
+}
+
+}  // namespace
+
 Fit held_on(const Reservation& reservation, const Gpu& gpu, Bytes limit, Bytes paged, const TrainingPlan& plan) {
   Fit out{.gpu = gpu,
           .runtime = runtime_terms(gpu, plan),
@@ -279,6 +399,7 @@ Fit held_on(const Reservation& reservation, const Gpu& gpu, Bytes limit, Bytes p
     out.verdict = room < reservation.least() ? FitVerdict::does_not_fit : FitVerdict::undecided;
     out.needed = beside + reservation.least();
   }
+  if (shares_weights(plan)) wake(plan, gpu, out);
   out.headroom = gpu.total - out.needed;
   return out;
 }

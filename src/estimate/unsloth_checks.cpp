@@ -63,7 +63,9 @@ void check_unsloth(const TrainingPlan& plan, const Architecture& architecture, D
   if (!architecture.unsloth && !compiled) {
     cannot("training of " + architecture.model_type + " models by Unsloth", plan.model.name.origin);
   }
-  const bool pairs = plan.recipe.kind.value == RecipeKind::reference_free || plan.recipe.kind.value == RecipeKind::dpo;
+  const RecipeKind kind = plan.recipe.kind.value;
+  const bool rollouts = kind == RecipeKind::grpo;
+  const bool pairs = rollouts || kind == RecipeKind::reference_free || kind == RecipeKind::dpo;
   if (fused == pairs) cannot("another loss over Unsloth's layers", plan.recipe.loss.origin);
   const Offload offload = plan.checkpointing.offload.value;
   if (offload != Offload::none && !buffered) {
@@ -73,8 +75,14 @@ void check_unsloth(const TrainingPlan& plan, const Architecture& architecture, D
     cannot("checkpointing of Unsloth's layers that is not reentrant", plan.checkpointing.reentrant.origin);
   }
   if (plan.recipe.kind.value != RecipeKind::supervised && !pairs) {
-    cannot("training by Unsloth other than supervised, by DPO or by ORPO", plan.recipe.kind.origin);
+    cannot("training by Unsloth other than supervised, by DPO, ORPO or GRPO", plan.recipe.kind.origin);
   }
+  if (rollouts && plan.recipe.generation.value != Generation::vllm)
+    cannot("GRPO by Unsloth without vLLM on the same GPU", plan.recipe.generation.origin);
+  if (rollouts && !plan.recipe.vllm_sleeps.value)
+    cannot("vLLM that shares Unsloth's weights and does not sleep", plan.recipe.vllm_sleeps.origin);
+  if (rollouts && plan.recipe.second_term.value)
+    cannot("GRPO by Unsloth whose policy scores a rollout before its steps", plan.recipe.second_term.origin);
   if (plan.recipe.label_smoothing.value) cannot("label smoothing by Unsloth", plan.recipe.label_smoothing.origin);
   if (plan.recipe.neftune.value) cannot("NEFTune by Unsloth", plan.recipe.neftune.origin);
   if (plan.mesh.sharding.value != Sharding::none) {

@@ -24,9 +24,15 @@ std::int64_t value_now(const RoomQuestion& question, const std::string& key) {
   return std::max(out, std::int64_t{1});
 }
 
+/// Unsloth makes a batch that num_generations does not divide num_generations: its key says little of its size.
+bool made_otherwise(const TrainingPlan& plan) {
+  return plan.kernels.unsloth.value != UnslothLayers::none && plan.recipe.kind.value == RecipeKind::grpo;
+}
+
 }  // namespace
 
 std::optional<Room> room_of(const RoomQuestion& question) {
+  if (made_otherwise(question.plan)) return std::nullopt;
   constexpr std::string_view fact = "micro_batch_size";  // which is the plain form's own key
   const std::string key = key_of_fact(fact, question.plan.dialect).value_or(std::string(fact));
   const std::int64_t now = value_now(question, key);

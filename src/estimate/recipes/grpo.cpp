@@ -6,6 +6,7 @@
 
 #include "generation.hpp"
 #include "scores.hpp"
+#include "unsloth_rollouts.hpp"
 #include "weight_sync.hpp"
 
 namespace oomplan::estimator::recipes {
@@ -105,6 +106,7 @@ std::vector<Tensor> rollout_of(Stage& stage, const Facts& facts, std::int64_t ro
 /// What _prepare_inputs makes of it.
 void prepare(Stage& stage) {
   const Facts& facts = stage.facts();
+  if (facts.unsloth) return prepare_unsloth_rollout(stage);
   const std::int64_t rows = saturating_mul(facts.batch, batches_of(stage.plan()));
   stage.prepared() = shuffled(stage.torch(), rollout_of(stage, facts, rows));
 }
@@ -128,6 +130,7 @@ void lose(Stage& stage, const Facts& facts, ScoredRows& rows) {
 }
 
 void micro_batch(Stage& stage) {
+  if (stage.facts().unsloth) return play_unsloth_rollout(stage);
   stage.begin(Phase::forward);
   ScoredRows rows = joined(stage.torch(), stage.facts().batch, stage.facts().length);
   lose(stage, stage.facts(), rows);

@@ -298,12 +298,48 @@ TEST(Unsloth, RunsThatTakeTheSameAreOne) {
 }
 
 TEST(Unsloth, OtherTrainersAreNamed) {
-  const std::string grpo =
+  const std::string rloo =
       import + load + adapt +
-      "trainer = GRPOTrainer(model = m, reward_funcs = [f], args = GRPOConfig(num_generations = g()))\n"
+      "trainer = RLOOTrainer(model = m, reward_funcs = [f], args = RLOOConfig(num_generations = g()))\n"
       "trainer.train()\n";
-  EXPECT_THAT(features(plan_of(grpo)), Contains("trainer: GRPO by Unsloth"));
-  EXPECT_THAT(plan_of(grpo).warnings, IsEmpty());
+  EXPECT_THAT(features(plan_of(rloo)), Contains("trainer: RLOO by Unsloth"));
+  EXPECT_THAT(plan_of(rloo).warnings, IsEmpty());
+}
+
+std::string rollouts(const std::string& loading, const std::string& config) {
+  return import + "m, t = FastLanguageModel.from_pretrained('a', max_seq_length = 1024" + loading + ")\n" + adapt +
+         "trainer = GRPOTrainer(model = m, reward_funcs = [f], args = GRPOConfig(max_prompt_length = 256, " + config +
+         "))\ntrainer.train()\n";
+}
+
+TEST(Unsloth, RolloutsOfVllmThatSleepsArePlanned) {
+  const std::string standby = "import os\nos.environ['UNSLOTH_VLLM_STANDBY'] = '1'\n";
+  const std::string script = standby + rollouts(", fast_inference = True",
+                                                "per_device_train_batch_size = 1, "
+                                                "gradient_accumulation_steps = 1, "
+                                                "num_generations = 6, "
+                                                "max_completion_length = 700");
+  const TrainingPlan plan = plan_of(script);
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_EQ(plan.recipe.kind.value, RecipeKind::grpo);
+  EXPECT_EQ(plan.recipe.generation.value, Generation::vllm);
+  EXPECT_EQ(plan.recipe.reference.value, Reference::adapter_off);
+  EXPECT_EQ(plan.batch.micro_batch_size.value, 6);  // A batch that groups do not divide becomes one.
+  EXPECT_EQ(plan.batch.sequence_length.value, 956);
+  EXPECT_EQ(plan.batch.completion_length.value, 700);
+  EXPECT_EQ(plan.runtime.alloc_conf.value, "");
+}
+
+TEST(Unsloth, OtherRolloutsAreNamed) {
+  EXPECT_THAT(features(plan_of(rollouts("", "num_generations = 4"))),
+              Contains("trainer: GRPO by Unsloth without vLLM on the same GPU"));
+  EXPECT_THAT(features(plan_of(rollouts(", fast_inference = True", "num_generations = 4"))),
+              Contains("from_pretrained.fast_inference: vLLM that shares Unsloth's weights and does not sleep "
+                       "(UNSLOTH_VLLM_STANDBY)"));
+  EXPECT_THAT(features(plan_of(rollouts(", fast_inference = True",
+                                        "per_device_train_batch_size = 1, gradient_accumulation_steps = 4, "
+                                        "num_generations = 4"))),
+              Contains("trainer: GRPO by Unsloth with batches of one row"));
 }
 
 TEST(Unsloth, ItsEnvironmentAndLaterAssignmentsCount) {

@@ -10,6 +10,7 @@
 #include "../trainer/arguments.hpp"
 #include "dynamic.hpp"
 #include "oomplan/core/text.hpp"
+#include "rollouts.hpp"
 #include "script.hpp"
 
 namespace oomplan::ingestion {
@@ -276,6 +277,18 @@ bool is_of_pairs(const Arguments& args) {
   return trainer_of(args) == "DPOTrainer" || trainer_of(args) == "ORPOTrainer";
 }
 
+bool is_of_rollouts(const Arguments& args) { return trainer_of(args) == "GRPOTrainer"; }
+
+/// Of a trainer that is given no completions by it.
+void note_engine(const Arguments& args, Draft& draft) {
+  constexpr std::string_view feature = "generation by vLLM on the same GPU";
+  const auto fast = args.get<bool>("from_pretrained.fast_inference");
+  const auto standby = args.get<std::string>("environ.UNSLOTH_VLLM_STANDBY");
+  if (is(fast, true)) gap(draft, std::string(feature), "from_pretrained.fast_inference", fast.origin);
+  if (standby.value.value_or("0") != "0")
+    gap(draft, std::string(feature), "environ.UNSLOTH_VLLM_STANDBY", standby.origin);
+}
+
 void plan_trainer(const Arguments& args, Draft& draft) {
   const auto given = args.get<std::string>("trainer");
   if (!given.value) return;
@@ -328,7 +341,12 @@ Draft read(const Inputs& given, const Document& document) {
   const Node* trainer = find_value(known, "trainer");
   const bool has_limit =
       trainer != nullptr && (trainer->text.ends_with("DPOTrainer") || trainer->text.ends_with("ORPOTrainer"));
-  std::erase_if(known, [&](const Input& input) { return input.key == "max_length" && !has_limit; });
+  const bool of_rollouts = trainer != nullptr && trainer->text.ends_with("GRPOTrainer");
+  std::erase_if(known, [&](const Input& input) {
+    const bool of_prompts = input.key == "max_prompt_length" || input.key == "max_completion_length" ||
+                            input.key == "beta" || input.key == "num_generations";
+    return (input.key == "max_length" && !has_limit) || (of_prompts && !of_rollouts);
+  });
   const bool has_rows = std::erase_if(known, is_evaluation_data) > 0;
   Inputs inputs = without_expressions(std::move(known), draft);
   const auto called = std::ranges::find(inputs, "get_peft_model.called", &Input::key);
@@ -352,10 +370,13 @@ Draft read(const Inputs& given, const Document& document) {
   const bool trainer_checkpoints = plan_checkpointing(args, plain, draft);
   plan_length(args, draft, document);
   const std::int64_t row = plan.batch.sequence_length.value;
-  if (!is_of_pairs(args)) plan_rows(args, collator == given.end() ? nullptr : &*collator, draft, document);
+  if (!is_of_pairs(args) && !is_of_rollouts(args))
+    plan_rows(args, collator == given.end() ? nullptr : &*collator, draft, document);
   plan_evaluation(args, has_rows, row, draft);
   note_other_config(args, plain, trainer_checkpoints, draft);
   plan_pairs(args, draft, document);
+  is_of_rollouts(args) ? unsloth::plan_rollouts(args, draft, document, own("its GRPOConfig"))
+                       : note_engine(args, draft);
   trainer::plan_optimizer(args, plan);
   plan_embedding_state(args, plan);
   trainer::plan_clipping(args, plan.optimizer.clip_gradients);

@@ -20,7 +20,7 @@ constexpr auto trainers = std::to_array<Trainer>({
     {"ORPOTrainer", "ORPOConfig", {}},
     {"KTOTrainer", "KTOConfig", "KTO by Unsloth"},
     {"CPOTrainer", "CPOConfig", "CPO by Unsloth"},
-    {"GRPOTrainer", "GRPOConfig", "GRPO by Unsloth"},
+    {"GRPOTrainer", "GRPOConfig", {}},
     {"RLOOTrainer", "RLOOConfig", "RLOO by Unsloth"},
     {"PPOTrainer", "PPOConfig", "PPO by Unsloth"},
     {"RewardTrainer", "RewardConfig", "reward models by Unsloth"},

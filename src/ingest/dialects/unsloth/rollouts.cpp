@@ -1,0 +1,93 @@
+#include "rollouts.hpp"
+
+#include <string>
+
+#include "oomplan/core/text.hpp"
+
+namespace oomplan::ingestion::unsloth {
+namespace {
+
+void gap(Draft& draft, std::string feature, std::string_view key, const Origin& origin) {
+  draft.plan.unmodelled.push_back({std::move(feature), std::string(key), origin.where});
+}
+
+void plan_engine(const Arguments& args, Draft& draft, const Origin& own) {
+  RecipeFacts& recipe = draft.plan.recipe;
+  const auto fast = args.get<bool>("from_pretrained.fast_inference");
+  const auto sleeps = args.get<std::string>("environ.UNSLOTH_VLLM_STANDBY");
+  recipe.generation = {Generation::vllm, fast.origin};
+  recipe.vllm_sleeps = {sleeps.value.value_or("0") != "0", sleeps.value ? sleeps.origin : own};
+  if (!is(fast, true)) {
+    recipe.generation = {Generation::transformers, fast.value ? fast.origin : own};
+    return gap(draft, "GRPO by Unsloth without vLLM on the same GPU", "trainer", recipe.trainer.origin);
+  }
+  if (!recipe.vllm_sleeps.value)
+    return gap(draft, "vLLM that shares Unsloth's weights and does not sleep (UNSLOTH_VLLM_STANDBY)",
+               "from_pretrained.fast_inference", fast.origin);
+  draft.plan.runtime.alloc_conf = {"", sleeps.origin};  // Its allocator wants no expandable segments.
+}
+
+/// Its GRPOConfig: a batch that groups do not divide becomes one group.
+void plan_batch(const Arguments& args, Draft& draft, const Origin& own) {
+  BatchFacts& batch = draft.plan.batch;
+  const auto each = setting(args.get<std::int64_t>("num_generations"), std::int64_t{8}, own);
+  const auto steps = args.get<std::int64_t>("steps_per_generation");
+  const auto rows = args.get<std::int64_t>("generation_batch_size");
+  const std::int64_t a_step = saturating_mul(batch.gradient_accumulation_steps.value, batch.micro_batch_size.value);
+  if (!steps.value && !rows.value && a_step % each.value != 0) {
+    batch.micro_batch_size = each;
+    derive(batch.micro_batch_size.origin, "which the batch becomes that is no multiple of it");
+  }
+  auto& rollout = draft.plan.recipe.rollout_batches;
+  rollout = setting(steps, std::int64_t{0}, own);
+  if (rows.value) gap(draft, "the rows of a rollout", "generation_batch_size", rows.origin);
+  // Packing is held against single rows first, and is left where a batch has but one.
+  if (batch.micro_batch_size.value < 2)
+    gap(draft, "GRPO by Unsloth with batches of one row", "trainer", draft.plan.recipe.trainer.origin);
+}
+
+void plan_lengths(const Arguments& args, Draft& draft, const Document& document, const Origin& own) {
+  constexpr std::int64_t longest_measured = 4096;
+  BatchFacts& batch = draft.plan.batch;
+  const std::int64_t loaded = batch.sequence_length.value;
+  const auto prompt = setting(args.get<std::int64_t>("max_prompt_length"), std::int64_t{512}, own);
+  batch.completion_length = setting(args.get<std::int64_t>("max_completion_length"), std::int64_t{256}, own);
+  if (prompt.value == 0) {
+    return miss(draft, document, "sequence_length", {"max_prompt_length"},
+                "max_prompt_length is None, so prompts are as long as the data has", "--set max_prompt_length=…");
+  }
+  batch.sequence_length = {saturating_add(prompt.value, batch.completion_length.value), prompt.origin};
+  derive(batch.sequence_length.origin, "beside as many tokens as a completion may have");
+  if (batch.sequence_length.value > loaded)
+    gap(draft, "rows that are longer than the model was loaded for", "trainer", prompt.origin);
+  if (batch.sequence_length.value > longest_measured)
+    gap(draft, "GRPO by Unsloth with rows of more than 4096 tokens", "trainer", prompt.origin);
+}
+
+}  // namespace
+
+void plan_rollouts(const Arguments& args, Draft& draft, const Document& document, const Origin& own) {
+  TrainingPlan& plan = draft.plan;
+  const Origin& trainer = plan.recipe.trainer.origin;
+  plan.recipe.trainer.value = "grpo";
+  plan.recipe.kind = {RecipeKind::grpo, trainer};
+  plan.recipe.loss = {Loss::chunked_logprob, trainer};
+  plan.batch.joined = {0, trainer};
+  plan_engine(args, draft, own);
+  plan_batch(args, draft, own);
+  plan_lengths(args, draft, document, own);
+  const auto beta = args.get<double>("beta");
+  plan.recipe.reference = {beta.value == 0.0 ? Reference::none : Reference::adapter_off,
+                           beta.value ? beta.origin : own};
+  const std::int64_t batches = plan.recipe.rollout_batches.value;
+  const std::int64_t steps = plan.batch.gradient_accumulation_steps.value;
+  const std::int64_t every = saturating_mul(batches > 0 ? batches : steps, plan.recipe.rollout_iterations.value);
+  plan.recipe.second_term = {steps % every != 0, trainer};
+  if (!plan.adapter.modules_to_save.value.empty())
+    conflict(draft, plan.adapter.modules_to_save.origin, document,
+             "fast_inference: Unsloth refuses it beside trained embeddings or heads");
+  if (plan.evaluation.evaluates.value)
+    gap(draft, "evaluation of rollouts", "eval_strategy", plan.evaluation.evaluates.origin);
+}
+
+}  // namespace oomplan::ingestion::unsloth
