@@ -463,8 +463,9 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   if (copies_cache && plan.evaluation.evaluates.value) {
     errors.push_back(unmodelled("a key-value cache in evaluation is not modelled yet", plan.recipe.use_cache.origin));
   }
+  // What is not modelled may make other rows: no certain refusal beside it.
   const std::int64_t sequence = longest_sequence(plan, architecture);
-  if (architecture.max_positions > 0 && sequence > architecture.max_positions) {
+  if (plan.unmodelled.empty() && architecture.max_positions > 0 && sequence > architecture.max_positions) {
     errors.push_back(too_long(fmt::format("a sequence of {} tokens is longer than the {} positions of {}", sequence,
                                           architecture.max_positions, architecture.source),
                               plan.batch.sequence_length.origin));
