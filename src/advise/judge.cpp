@@ -38,8 +38,7 @@ Judged Judge::judged(const Choices& choices, const TrainingPlan& plan) const {
 }
 
 void Judge::hold_host(Trial& trial, const TrainingPlan& plan, Bytes paged) const {
-  HostHeld held =
-      question_.host(plan, question_.architecture, {paged, "what " + question_.gpu.title + " has no room for"});
+  HostHeld held = question_.host(plan, question_.architecture, paged_out_of(question_.gpu, paged));
   trial.host = std::move(held.fits);
   const bool stops = too_small(trial.host) != nullptr;
   if (!stops && !held.errors.empty()) trial.undecided = held.errors.front().message;

@@ -17,6 +17,7 @@
 #include "oomplan/catalog/catalog.hpp"
 #include "oomplan/core/text.hpp"
 #include "oomplan/estimate/fit_check.hpp"
+#include "oomplan/estimate/host_check.hpp"
 #include "oomplan/read/named_document.hpp"
 #include "oomplan/survey/survey.hpp"
 #include "open_numbers.hpp"
@@ -374,7 +375,7 @@ PagedOut paged_out(const Findings& findings) {
   if (!findings.footprint) return {};
   if (findings.fits.empty()) return {paged_of(*findings.footprint), "without --gpu all of it"};
   const Fit& worst = *std::ranges::max_element(findings.fits, {}, &Fit::paged_to_host);
-  return {worst.paged_to_host(), "what " + worst.gpu.title + " has no room for"};
+  return paged_out_of(worst.gpu, worst.paged_to_host());
 }
 
 void ask_host(Findings& findings, const HostQuestion& question, const Catalog& catalog) {

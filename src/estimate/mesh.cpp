@@ -127,6 +127,22 @@ void check_storage(const TrainingPlan& plan, const Architecture& architecture, D
                      name_of(held)));
 }
 
+/// Of adapters that are flattened with their blocks no run had these.
+void check_flattened(const TrainingPlan& plan, const auto& cannot) {
+  const MeshFacts& mesh = plan.mesh;
+  const auto not_run = [&](const std::string& what, const Origin& origin) {
+    cannot(what + ", of adapters that are flattened with weights,", origin);
+  };
+  if (mesh.fsdp_offload.value) not_run("offload", mesh.fsdp_offload.origin);
+  if (mesh.fsdp_reshard.value != Reshard::automatic) not_run("fsdp_reshard", mesh.fsdp_reshard.origin);
+  if (mesh.fsdp_replicas.value > 1) not_run("sharding in groups of ranks", mesh.fsdp_replicas.origin);
+  if (plan.precision.autocast.value != Autocast::none) not_run("autocast", plan.precision.autocast.origin);
+  if (plan.optimizer.clip_gradients.value) not_run("clipping", plan.optimizer.clip_gradients.origin);
+  const auto& targets = plan.adapter.targets;
+  const auto is_outside = [](const std::string& name) { return name == "lm_head" || name == "embed_tokens"; };
+  if (std::ranges::any_of(targets.value, is_outside)) not_run("LoRA outside the blocks", targets.origin);
+}
+
 /// FSDP1's wrapper of a model with adapters is peft's, which takes their layers apart.
 void check_fsdp1(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
   const MeshFacts& mesh = plan.mesh;
@@ -147,15 +163,16 @@ void check_fsdp1(const TrainingPlan& plan, const Architecture& architecture, Dia
   if (flattened && (!alike || mesh.fsdp_fp32_trained.value)) {
     cannot("adapters of another type than the weights that they are flattened with", plan.adapter.dtype.origin);
   }
-  // A run took 1.9 % more than is played.
   const bool kept = plan.batch.gradient_accumulation_steps.value > 1 && !mesh.sync_each.value;
   if (flattened && plan.quantization.kind.value != Quantization::none) {
     cannot("adapters that are flattened with quantized weights", plan.quantization.kind.origin);
   }
+  // A run took 1.9 % more than is played.
   if (flattened && kept && mesh.fsdp_reduce_dtype.value != mesh.fsdp_param_dtype.value) {
     cannot("adapters that are flattened with weights, and gradients that are kept whole and reduced in another type,",
            mesh.fsdp_reduce_dtype.origin);
   }
+  if (flattened) check_flattened(plan, cannot);
   if (adapts && plan.checkpointing.wrapped.value) cannot("checkpoint_wrapper over adapters", plan.adapter.kind.origin);
   // A run of MiniCPM 3 took 7 % less than is played.
   const bool offloads = mesh.fsdp_offload.value && mesh.fsdp_prefetch.value == BackwardPrefetch::none;

@@ -84,6 +84,7 @@ class Stacks {
 struct Given {
   std::uint64_t address = 0;
   std::int64_t size = 0;
+  std::int64_t stream = 0;
 };
 
 /// What `some` have and `others` have not; both are sorted by address.
@@ -96,7 +97,7 @@ std::vector<Given> without(const std::vector<HeldSegment>& some, const std::vect
   for (const HeldSegment& one : some) {
     std::uint64_t at = one.address;
     const auto add_up_to = [&](std::uint64_t end) {
-      if (end > at) out.push_back({at, static_cast<std::int64_t>(end - at)});
+      if (end > at) out.push_back({at, static_cast<std::int64_t>(end - at), one.stream});
     };
     while (other != others.end() && end_of(*other) <= at) ++other;
     for (auto o = other; o != others.end() && o->address < end_of(one); ++o) {
@@ -122,14 +123,13 @@ class Trace {
     fits_ = allocator_.allocate(slot, Bytes(bytes)) && fits_;
     if (allocator_.statistics().device_allocs != made) note_segments(stack);
     if (slot >= live_.size()) live_.resize(2 * std::size_t{slot} + 1);
-    live_[slot] = {shown(allocator_.address(slot)), bytes, stack};
-    add(SnapshotEvent::Action::allocate, live_[slot].address, bytes, stack);
-    stream_ = 0;
+    live_[slot] = {shown(allocator_.address(slot)), bytes, stack, std::exchange(stream_, 0)};
+    add(SnapshotEvent::Action::allocate, live_[slot].address, bytes, stack, live_[slot].stream);
   }
   void free(std::uint32_t slot) {
     const Live& gone = live_[slot];
-    add(SnapshotEvent::Action::free_requested, gone.address, gone.size, gone.stack);
-    add(SnapshotEvent::Action::free, gone.address, gone.size, gone.stack);
+    add(SnapshotEvent::Action::free_requested, gone.address, gone.size, gone.stack, gone.stream);
+    add(SnapshotEvent::Action::free, gone.address, gone.size, gone.stack, gone.stream);
     allocator_.free(slot);
   }
   /// What is allocated next is of this stream.
@@ -147,6 +147,7 @@ class Trace {
       SnapshotSegment to{.size = segment.size,
                          .expandable = segment.expandable,
                          .address = shown(segment.address),
+                         .stream = segment.stream,
                          .small = segment.small};
       std::int64_t address = to.address;
       for (const HeldSegment::Piece& piece : segment.pieces) {
@@ -165,6 +166,7 @@ class Trace {
     std::int64_t address = 0;
     std::int64_t size = 0;
     std::uint32_t stack = 0;
+    std::int64_t stream = 0;
   };
 
   /// What came and what went since the last time: whole segments, or pages of expandable ones.
@@ -172,15 +174,16 @@ class Trace {
     using enum SnapshotEvent::Action;
     std::vector<HeldSegment> now = allocator_.held();
     const auto note = [&](SnapshotEvent::Action action, const Given& s) {
-      add(action, shown(s.address), s.size, stack);
+      add(action, shown(s.address), s.size, stack, s.stream);
     };
     for (const Given& gone : without(segments_, now)) note(expandable_ ? segment_unmap : segment_free, gone);
     for (const Given& made : without(now, segments_)) note(expandable_ ? segment_map : segment_alloc, made);
     segments_ = std::move(now);
   }
 
-  void add(SnapshotEvent::Action action, std::int64_t address, std::int64_t size, std::uint32_t stack) {
-    events_.push_back({.action = action, .stack = stack, .address = address, .size = size, .stream = stream_});
+  void add(SnapshotEvent::Action action, std::int64_t address, std::int64_t size, std::uint32_t stack,
+           std::int64_t stream) {
+    events_.push_back({.action = action, .stack = stack, .address = address, .size = size, .stream = stream});
   }
 
   Allocator allocator_;

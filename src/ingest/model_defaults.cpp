@@ -22,7 +22,7 @@ Diagnostic no_sdpa(const std::string& model_type, const Origin& origin) {
           "ingest/conflict",
           "transformers has no sdpa attention for " + model_type + " and refuses to load it so",
           origin.where,
-          "ask for eager or flash_attention_2; eager is what it takes where nothing is asked for",
+          "ask for eager, which is what it takes where nothing is asked for",
           {}};
 }
 

@@ -80,8 +80,8 @@ inline constexpr std::array mesh_rows{
          "accelerate's around checkpoints; or as LLaMA-Factory's second trainer has it, Axolotl's with a "
          "unit of the embedding where the head is another. Under FSDP1 `blocks` with `fsdp_orig_params` is "
          "a policy of blocks alone, as Lightning's: an adapter is part of its block's flat parameter, "
-         "whose gradient is as large as what is frozen in it; `accelerate` is peft's policy, which wraps "
-         "an adapter's layers by themselves",
+         "whose gradient is as large as what is frozen in it; without that, and of `accelerate`, it is peft's policy, "
+         "which wraps an adapter's layers by themselves",
          {{{gathered, 4}}},
          is_fsdp}),
     fact<&Plan::mesh, &MeshFacts::fsdp_classes, as::names>(

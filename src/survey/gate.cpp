@@ -109,8 +109,7 @@ class Judgement {
   void hold_host(const TrainingPlan& plan, const Architecture& architecture) {
     if (!question_.host || item_.checks.empty()) return;
     const GateCheck& worst = *std::ranges::max_element(item_.checks, {}, &GateCheck::paged_to_host);
-    HostHeld held =
-        question_.host(plan, architecture, {worst.paged_to_host, "what " + worst.gpu.title + " has no room for"});
+    HostHeld held = question_.host(plan, architecture, paged_out_of(worst.gpu, worst.paged_to_host));
     item_.host = std::move(held.fits);
     errors_.insert(errors_.end(), held.errors.begin(), held.errors.end());
   }

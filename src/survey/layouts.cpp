@@ -155,8 +155,7 @@ class LayoutSearch {
 
 void hold_host(Layout& layout, const LayoutQuestion& question, const TrainingPlan& plan, Bytes paged) {
   if (!question.host) return;
-  HostHeld held =
-      question.host(plan, question.architecture, {paged, "what " + question.gpu.title + " has no room for"});
+  HostHeld held = question.host(plan, question.architecture, paged_out_of(question.gpu, paged));
   layout.host = std::move(held.fits);
   layout.fits = too_small(layout.host) == nullptr;
   if (layout.fits) layout.undecided = std::move(held.errors);

@@ -74,7 +74,7 @@ Result<SweepPoint> answer(const TrainingPlan& plan, const Architecture& architec
   if (!fit.errors.empty()) return fit.errors;
   SweepPoint out{.needed = fit.needed, .at_least = fit.at_least, .fits = fit.fits, .replayed = fit_check.replayed()};
   if (!host || !out.fits) return out;
-  HostHeld held = host(plan, architecture, {fit.paged_to_host, "what " + sweep.gpu.title + " has no room for"});
+  HostHeld held = host(plan, architecture, paged_out_of(sweep.gpu, fit.paged_to_host));
   out.host = std::move(held.fits);
   out.fits = too_small(out.host) == nullptr;
   if (out.fits && !held.errors.empty()) return held.errors;

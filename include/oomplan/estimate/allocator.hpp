@@ -66,6 +66,7 @@ struct HeldSegment {
   std::int64_t size = 0;    ///< Of all pieces.
   bool small = false;       ///< Of the pool of up to 1 MiB.
   bool expandable = false;  ///< Memory mapped into a range of addresses, which goes on beyond it.
+  std::int64_t stream = 0;
   std::vector<Piece> pieces{};
 };
 

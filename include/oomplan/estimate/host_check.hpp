@@ -19,4 +19,7 @@ struct HostHeld {
 using HostCheck =
     std::function<HostHeld(const TrainingPlan& plan, const Architecture& architecture, const PagedOut& paged)>;
 
+/// What a card has no room for, so that it lies on the host.
+inline PagedOut paged_out_of(const Gpu& gpu, Bytes bytes) { return {bytes, "what " + gpu.title + " has no room for"}; }
+
 }  // namespace oomplan

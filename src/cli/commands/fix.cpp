@@ -176,8 +176,12 @@ Result<std::string> apply_patch(const Advice& advice, const Document& document) 
 
 Outcome fix_on(const std::string& gpu, const Ladder& ladder, const Options& options, const Terminal& terminal) {
   Question question = asked(options, gpu);
+  if (Diagnostics wrong = wrong_in(question.host); !wrong.empty()) return refused(std::move(wrong), options);
   std::optional<Document> document;
-  const Findings findings = answer(question, &document);
+  // The host is held beside each set of fixes.
+  Question of_gpu = question;
+  of_gpu.host = {};
+  const Findings findings = answer(of_gpu, &document);
   if (!findings.lengths.empty() && findings.plan)
     question.overrides.push_back(with_length(findings.lengths.front().most));
   if (const std::optional<Diagnostic> open = length_in_the_way(findings)) return refused({*open}, options);

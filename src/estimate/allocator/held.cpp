@@ -107,7 +107,10 @@ Index first_mapped(const Machine& m, Index block) {
 /// The stretch of mapped blocks from `first` on.
 HeldSegment stretch_from(const Machine& m, Index first, const std::map<Index, std::uint32_t>& slots) {
   const Block& begin = m.blocks[first];
-  HeldSegment out{.address = begin.address, .small = begin.small, .expandable = m.settings.expandable_segments};
+  HeldSegment out{.address = begin.address,
+                  .small = begin.small,
+                  .expandable = m.settings.expandable_segments,
+                  .stream = begin.stream};
   for (Index at = first; at != none && m.blocks[at].mapped; at = m.blocks[at].next) {
     const auto slot = slots.find(at);
     out.pieces.push_back({m.blocks[at].size, slot == slots.end() ? HeldSegment::free : slot->second});

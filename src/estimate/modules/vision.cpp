@@ -105,6 +105,7 @@ void check_room(Builder& b, std::int64_t tokens) {
   d.code = "estimate/too-long";
   d.message = fmt::format("the images of a row are {} tokens, and the row has {}", tokens, b.facts.length);
   d.where = b.facts.images.at;
+  d.hint = "make rows longer, or set image_height and image_width to those of the pictures as the model is given them";
   b.problems.push_back(std::move(d));
 }
 

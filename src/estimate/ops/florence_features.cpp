@@ -13,6 +13,7 @@ class FlorenceFeatures final : public Module {
   FlorenceFeatures(const Attributes& a, Builder& b) : width_(a.integer("width")), most_(a.integer("positions")) {
     const std::string m = a.module() + ".";
     const std::int64_t out = a.integer("out");
+    if (b.facts.images.count == 0) a.unmodelled("rows without a picture");
     if (out != a.integer("language_width")) a.unmodelled("a projector of another width than the language model's");
     image_projection_ = Linear(b, m + "image_projection", width_, out, false);
     norm_ = LayerNorm(b, m + "image_proj_norm", out);

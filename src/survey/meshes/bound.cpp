@@ -2,14 +2,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "bounds.hpp"
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/estimate/estimate.hpp"
 #include "settings.hpp"
 
 namespace oomplan {
-namespace {
 
-constexpr std::int64_t least_element = 2;  ///< Bytes of a gathered weight, and of a gradient.
+using survey::least_element;
+using survey::part;
+using survey::times;
+
+namespace {
 
 /// Whether a layer holds what any other does.
 bool is_alike(const Architecture& model, const TrainingPlan& plan) {
@@ -47,9 +51,6 @@ const PhasePeak* last_of(const Footprint& footprint, Phase phase) {
     if (peak.phase == phase) out = &peak;
   return out;
 }
-
-Bytes times(Bytes bytes, std::int64_t count) { return Bytes(saturating_mul(bytes.count(), count)); }
-Bytes part(Bytes bytes, std::int64_t of) { return Bytes(bytes.count() / of); }
 
 }  // namespace
 

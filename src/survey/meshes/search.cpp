@@ -145,10 +145,11 @@ class MeshSearch {
     if (out.fits) hold_host(out, question_, *plan, fit.paged_to_host);
     if (!out.undecided.empty()) {
       --out_.counts.played;
-      return leave(one, out.undecided);
+      return leave(one, out.undecided, structure);
     }
+    // Of a mesh's batches none needs much less of the host than another.
+    if (out.fits || !out.host.empty()) done_.insert(mesh_of(shape));
     if (out.fits) {
-      done_.insert(mesh_of(shape));
       fitting_.push_back(std::move(out));
       return;
     }

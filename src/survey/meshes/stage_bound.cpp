@@ -2,19 +2,22 @@
 #include <algorithm>
 #include <vector>
 
+#include "bounds.hpp"
 #include "oomplan/core/bytes.hpp"
 #include "oomplan/estimate/stages.hpp"
 #include "oomplan/survey/meshes.hpp"
 
 namespace oomplan {
+
+using survey::least_element;
+using survey::part;
+using survey::times;
+
 namespace {
 
-constexpr std::int64_t least_element = 2;  ///< Bytes of a gathered weight, of a gradient, of what is handed on.
 /// Of what lies outside the layers the last norm is less than such a part.
 constexpr std::int64_t small_part = 8;
 
-Bytes times(Bytes bytes, std::int64_t count) { return Bytes(saturating_mul(bytes.count(), count)); }
-Bytes part(Bytes bytes, std::int64_t of) { return Bytes(bytes.count() / of); }
 Bytes without(Bytes bytes, Bytes what) { return bytes > what ? bytes - what : Bytes(); }
 
 /// What a rank has done when it first goes back.

@@ -385,9 +385,9 @@ TEST(FactTable, FactsOfTheMeshMatterByTheWayThatRanksShare) {
                           "fsdp_replicas", "fsdp_reshard_unreduced"));
   plan.mesh.sharding.value = Sharding::fsdp1;
   EXPECT_THAT(of_mesh(plan),
-              ElementsAre("world_size", "sharding", "sync_each_micro_batch", "fsdp_param_dtype", "fsdp_reduce_dtype",
-                          "fsdp_fp32_trained", "fsdp_first_loads", "fsdp_full_state", "fsdp_offload", "fsdp_prefetch",
-                          "fsdp_orig_params", "fsdp_reshard", "fsdp_replicas"));
+              ElementsAre("world_size", "sharding", "sync_each_micro_batch", "fsdp_units", "fsdp_param_dtype",
+                          "fsdp_reduce_dtype", "fsdp_fp32_trained", "fsdp_first_loads", "fsdp_full_state",
+                          "fsdp_offload", "fsdp_prefetch", "fsdp_orig_params", "fsdp_reshard", "fsdp_replicas"));
 }
 
 TEST(FactTable, ValuesAreShownAsReportsHaveThem) {
