@@ -8,6 +8,7 @@
 #include "held_on.hpp"
 #include "oomplan/core/text.hpp"
 #include "oomplan/estimate/fit_check.hpp"
+#include "oomplan/plan/rollout.hpp"
 
 namespace oomplan {
 namespace {
@@ -187,10 +188,8 @@ Bytes needed_awake(const TrainingPlan& plan, const Gpu& gpu) {
 /// 16 bytes of each of its numbers and for a part of its logits.
 bool scores_in_parts(const TrainingPlan& plan, const Footprint& footprint, const Gpu& gpu) {
   constexpr double room_for_one = 2.5;  // 16 bytes over 4 parts, of logits in 2; the rest is for hidden states.
-  const std::int64_t batches = plan.recipe.rollout_batches.value > 0 ? plan.recipe.rollout_batches.value
-                                                                     : plan.batch.gradient_accumulation_steps.value;
   const std::int64_t completion = std::max<std::int64_t>(plan.batch.completion_length.value, 1);
-  const std::int64_t rows = saturating_mul(logits_at_most(footprint).count(), batches);
+  const std::int64_t rows = saturating_mul(logits_at_most(footprint).count(), batches_of_rollout(plan));
   const double whole = static_cast<double>(rows) * static_cast<double>(plan.batch.sequence_length.value) /
                        static_cast<double>(completion) * room_for_one;
   const Bytes taken = footprint.peak.total + gpu.context + most_asleep;
@@ -366,8 +365,8 @@ void wake(const TrainingPlan& plan, const Gpu& gpu, Fit& fit) {
   term->lowest = term->bytes - std::min(term->bytes, most_of_its_trial + most_beside_awake - least_asleep);
   term->source =
       "vLLM while it is awake, with the weights that it shares: load_vllm (unsloth_zoo/vllm_utils.py) gives it a part "
-      "of "
-      "the card by its size; beside that CUDA graphs, adapters and optimizer, and up to 1.26 GiB in which it tried its "
+      "of the card by its size; beside that CUDA graphs, adapters and optimizer, and up to 1.26 GiB in which it tried "
+      "its "
       "largest batch and which it may let go of";
   fit.apart += more;
   fit.needed = awake;

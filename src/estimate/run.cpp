@@ -8,6 +8,7 @@
 #include "checks.hpp"
 #include "facts.hpp"
 #include "in_backward.hpp"
+#include "oomplan/plan/rollout.hpp"
 #include "pipeline/parts.hpp"
 #include "pipeline/pipeline.hpp"
 #include "play.hpp"
@@ -236,18 +237,10 @@ class Steps {
     recipe_.prepare(stage_);
   }
 
-  /// How many micro-batches are trained on a rollout (trl: GRPOTrainer._prepare_inputs).
-  std::int64_t trained_on_a_rollout() const {
-    const RecipeFacts& recipe = stage_.plan().recipe;
-    const std::int64_t a_step = stage_.plan().batch.gradient_accumulation_steps.value;
-    const std::int64_t batches = recipe.rollout_batches.value > 0 ? recipe.rollout_batches.value : a_step;
-    return saturating_mul(batches, std::max<std::int64_t>(recipe.rollout_iterations.value, 1));
-  }
-
   /// Where one ends within a step, the next one meets gradients.
   bool has_rollouts_within() const {
     return recipe_.prepare != nullptr &&
-           trained_on_a_rollout() % stage_.plan().batch.gradient_accumulation_steps.value != 0;
+           trained_on_rollout(stage_.plan()) % stage_.plan().batch.gradient_accumulation_steps.value != 0;
   }
 
   /// Each step has one, as good as those that take another's, but where the order of passes decides what is gathered
@@ -255,7 +248,8 @@ class Steps {
   std::int64_t steps_a_rollout() const {
     constexpr std::int64_t most = 3;
     if (recipe_.prepare == nullptr || stage_.plan().mesh.sharding.value != Sharding::zero3) return 1;
-    const std::int64_t steps = trained_on_a_rollout() / stage_.plan().batch.gradient_accumulation_steps.value;
+    const std::int64_t steps =
+        trained_on_rollout(stage_.plan()) / stage_.plan().batch.gradient_accumulation_steps.value;
     return std::clamp<std::int64_t>(steps, 1, most);
   }
 

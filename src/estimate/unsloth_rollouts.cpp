@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "oomplan/plan/rollout.hpp"
 #include "torch/unsloth.hpp"
 
 namespace oomplan::estimator {
@@ -139,17 +140,12 @@ Stream joined(Torch& t, const Facts& facts) {
   return s;
 }
 
-std::int64_t rows_of(const TrainingPlan& plan, const Facts& facts) {
-  const std::int64_t said = plan.recipe.rollout_batches.value;
-  return saturating_mul(facts.batch, said > 0 ? said : plan.batch.gradient_accumulation_steps.value);
-}
-
 }  // namespace
 
 void prepare_unsloth_rollout(Stage& stage) {
   Torch& t = stage.torch();
   const Facts& of_rows = stage.facts();
-  const std::int64_t rows = rows_of(stage.plan(), of_rows);
+  const std::int64_t rows = saturating_mul(of_rows.batch, batches_of_rollout(stage.plan()));
   stage.begin(Phase::generation);
   std::vector<Tensor> out;
   const auto keep = [&](std::int64_t length, DType dtype) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "generation.hpp"
+#include "oomplan/plan/rollout.hpp"
 #include "scores.hpp"
 #include "unsloth_rollouts.hpp"
 #include "weight_sync.hpp"
@@ -13,11 +14,6 @@ namespace oomplan::estimator::recipes {
 namespace {
 
 using Score = Tensor (*)(Stage&, const Facts&, ScoredRows&);
-
-std::int64_t batches_of(const TrainingPlan& plan) {
-  const std::int64_t said = plan.recipe.rollout_batches.value;
-  return said > 0 ? said : plan.batch.gradient_accumulation_steps.value;
-}
 
 std::int64_t completion_of(const Facts& facts) {
   return facts.labelled > 0 ? std::min(facts.labelled, facts.length) : std::max<std::int64_t>(facts.length - 1, 1);
@@ -107,7 +103,7 @@ std::vector<Tensor> rollout_of(Stage& stage, const Facts& facts, std::int64_t ro
 void prepare(Stage& stage) {
   const Facts& facts = stage.facts();
   if (facts.unsloth) return prepare_unsloth_rollout(stage);
-  const std::int64_t rows = saturating_mul(facts.batch, batches_of(stage.plan()));
+  const std::int64_t rows = saturating_mul(facts.batch, batches_of_rollout(stage.plan()));
   stage.prepared() = shuffled(stage.torch(), rollout_of(stage, facts, rows));
 }
 

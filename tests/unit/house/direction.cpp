@@ -12,37 +12,15 @@ using Names = std::set<std::string_view>;
 
 // Public headers stand in the folder of the stage that defines what they declare. Those of core, and these of others,
 // are values: everyone's.
-const Names values{"plan/plan.hpp",
-                   "plan/choices.hpp",
-                   "plan/mesh.hpp",
-                   "plan/phase.hpp",
-                   "plan/texts.hpp",
-                   "plan/gpu_count.hpp",
-                   "plan/trainer.hpp",
-                   "plan/loader_plan.hpp",
-                   "plan/loader_profile.hpp",
-                   "catalog/machine.hpp",
-                   "catalog/runtime.hpp",
-                   "catalog/architecture.hpp",
-                   "catalog/older_code.hpp",
-                   "catalog/optimizer.hpp",
-                   "estimate/events.hpp",
-                   "estimate/footprint.hpp",
-                   "estimate/verdict.hpp",
-                   "diagnose/evidence.hpp",
-                   "diagnose/memory_account.hpp",
-                   "advise/advice.hpp",
-                   "survey/sweep.hpp",
-                   "survey/gate.hpp",
-                   "survey/other_version.hpp",
-                   "survey/room.hpp",
-                   "survey/lengths.hpp",
-                   "survey/worlds.hpp",
-                   "survey/layout.hpp",
-                   "survey/mesh_layout.hpp",
-                   "report/outlook.hpp",
-                   "compare/comparison.hpp",
-                   "calibrate/calibration.hpp"};
+const Names values{
+    "plan/plan.hpp",           "plan/choices.hpp",      "plan/mesh.hpp",          "plan/phase.hpp",
+    "plan/texts.hpp",          "plan/gpu_count.hpp",    "plan/trainer.hpp",       "plan/loader_plan.hpp",
+    "plan/loader_profile.hpp", "catalog/machine.hpp",   "catalog/runtime.hpp",    "catalog/architecture.hpp",
+    "catalog/older_code.hpp",  "catalog/optimizer.hpp", "estimate/events.hpp",    "estimate/footprint.hpp",
+    "estimate/verdict.hpp",    "plan/rollout.hpp",      "diagnose/evidence.hpp",  "diagnose/memory_account.hpp",
+    "advise/advice.hpp",       "survey/sweep.hpp",      "survey/gate.hpp",        "survey/other_version.hpp",
+    "survey/room.hpp",         "survey/lengths.hpp",    "survey/worlds.hpp",      "survey/layout.hpp",
+    "survey/mesh_layout.hpp",  "report/outlook.hpp",    "compare/comparison.hpp", "calibrate/calibration.hpp"};
 
 // The stages whose headers a stage may include, beside its own and the values.
 const std::map<std::string_view, Names> stages{

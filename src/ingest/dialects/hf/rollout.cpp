@@ -1,3 +1,5 @@
+#include "oomplan/plan/rollout.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -82,10 +84,6 @@ Setting<std::int64_t> batches_of(const Inputs& inputs, const Stack& stack, const
   return {0, usual(stack, plan, ", whose rollout is for one step")};
 }
 
-std::int64_t number_of(const Setting<std::int64_t>& batches, const TrainingPlan& plan) {
-  return batches.value > 0 ? batches.value : plan.batch.gradient_accumulation_steps.value;
-}
-
 /// Whether the policy scores a rollout before its steps: where vLLM's own scores are to be corrected, or where the
 /// policy is no longer the one that it came from.
 Setting<bool> scored_before(const Inputs& inputs, const Stack& stack, const TrainingPlan& plan) {
@@ -93,9 +91,7 @@ Setting<bool> scored_before(const Inputs& inputs, const Stack& stack, const Trai
   const auto corrects = given<bool>(inputs, "vllm_importance_sampling_correction");
   if (plan.recipe.generation.value != Generation::transformers && corrects.value.value_or(true))
     return {true, corrects.value ? corrects.origin : usual(stack, plan, ", which corrects what vLLM samples")};
-  const std::int64_t every =
-      saturating_mul(number_of(plan.recipe.rollout_batches, plan), plan.recipe.rollout_iterations.value);
-  const bool steps_between = plan.batch.gradient_accumulation_steps.value % std::max<std::int64_t>(every, 1) != 0;
+  const bool steps_between = plan.batch.gradient_accumulation_steps.value % trained_on_rollout(plan) != 0;
   return {steps_between, corrects.value ? corrects.origin : usual(stack, plan, ", by the steps of a rollout")};
 }
 
@@ -274,7 +270,7 @@ void check_rollouts(const Arguments& /*hf*/, const Inputs& inputs, Draft& draft,
   const auto each = given<std::int64_t>(inputs, "num_generations");
   const std::int64_t generations = each.value.value_or(rollouts_of(plan).generations);
   if (generations < 2) refuse(each.origin, "num_generations: " + config_of(plan) + " wants at least 2");
-  const std::int64_t rollout = saturating_mul(a_step, number_of(plan.recipe.rollout_batches, plan));
+  const std::int64_t rollout = saturating_mul(a_step, batches_of_rollout(plan));
   if (generations >= 2 && rollout % generations != 0) {
     refuse(each.value ? each.origin : batch, "num_generations: " + config_of(plan) +
                                                  " wants a rollout to be a multiple of it: " + std::to_string(rollout) +

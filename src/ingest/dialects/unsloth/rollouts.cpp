@@ -3,6 +3,7 @@
 #include <string>
 
 #include "oomplan/core/text.hpp"
+#include "oomplan/plan/rollout.hpp"
 
 namespace oomplan::ingestion::unsloth {
 namespace {
@@ -79,10 +80,7 @@ void plan_rollouts(const Arguments& args, Draft& draft, const Document& document
   const auto beta = args.get<double>("beta");
   plan.recipe.reference = {beta.value == 0.0 ? Reference::none : Reference::adapter_off,
                            beta.value ? beta.origin : own};
-  const std::int64_t batches = plan.recipe.rollout_batches.value;
-  const std::int64_t steps = plan.batch.gradient_accumulation_steps.value;
-  const std::int64_t every = saturating_mul(batches > 0 ? batches : steps, plan.recipe.rollout_iterations.value);
-  plan.recipe.second_term = {steps % every != 0, trainer};
+  plan.recipe.second_term = {plan.batch.gradient_accumulation_steps.value % trained_on_rollout(plan) != 0, trainer};
   if (!plan.adapter.modules_to_save.value.empty())
     conflict(draft, plan.adapter.modules_to_save.origin, document,
              "fast_inference: Unsloth refuses it beside trained embeddings or heads");
