@@ -350,8 +350,11 @@ void check_ddp(const TrainingPlan& plan, Diagnostics& errors) {
                    "for unused",
                    checkpointing.reentrant.origin));
   }
-  constexpr std::array<RecipeKind, 6> measured{RecipeKind::supervised, RecipeKind::dpo,  RecipeKind::kto,
-                                               RecipeKind::reward,     RecipeKind::grpo, RecipeKind::reference_free};
+  constexpr std::array measured{RecipeKind::supervised,    RecipeKind::dpo,
+                                RecipeKind::kto,           RecipeKind::reward,
+                                RecipeKind::grpo,          RecipeKind::reference_free,
+                                RecipeKind::paired_logits, RecipeKind::unpaired_logits,
+                                RecipeKind::reward_values};
   const RecipeKind kind = plan.recipe.kind.value;
   if (std::ranges::count(measured, kind) > 0) return;
   errors.push_back(mesh_error("estimate/unmodelled",

@@ -74,22 +74,26 @@ void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Dia
   if (adapts && plan.evaluation.evaluates.value) {
     cannot("evaluation of an adapter's model", plan.evaluation.evaluates.origin);
   }
-  const bool prefers = plan.recipe.kind.value == RecipeKind::dpo;
+  const std::string kind(name_of(plan.recipe.kind.value));
+  constexpr std::array preferences{RecipeKind::dpo, RecipeKind::paired_logits, RecipeKind::unpaired_logits,
+                                   RecipeKind::reward_values};
+  const bool prefers = std::ranges::count(preferences, plan.recipe.kind.value) > 0;
   const bool rollouts = plan.recipe.kind.value == RecipeKind::grpo;
   const bool offloads = mesh.zero_offload_params.value || mesh.zero_offload_optimizer.value;
   if ((prefers || rollouts) && plan.evaluation.evaluates.value)
-    cannot("evaluation of " + std::string(name_of(plan.recipe.kind.value)), plan.evaluation.evaluates.origin);
-  if (prefers && offloads) cannot("DPO that is offloaded", mesh.zero_offload_optimizer.origin);
+    cannot("evaluation of " + kind, plan.evaluation.evaluates.origin);
+  if (prefers && offloads) cannot(kind + " that is offloaded", mesh.zero_offload_optimizer.origin);
   if ((prefers || rollouts) && mesh.zero_dtype.value == MixedDType::fp16)
-    cannot("fp16 of " + std::string(name_of(plan.recipe.kind.value)), mesh.zero_dtype.origin);
+    cannot("fp16 of " + kind, mesh.zero_dtype.origin);
   if (prefers && (plan.kernels.liger_rms_norm.value || plan.kernels.liger_rope.value || plan.kernels.liger_glu.value))
-    cannot("Liger's kernels in DPO", plan.kernels.liger_rms_norm.origin);
+    cannot("Liger's kernels in " + kind, plan.kernels.liger_rms_norm.origin);
   if (prefers && adapts && !plan.checkpointing.on.value)
-    cannot("DPO of adapters without checkpoints", plan.checkpointing.on.origin);
+    cannot(kind + " of adapters without checkpoints", plan.checkpointing.on.origin);
   if (prefers && plan.recipe.reference.value == Reference::precomputed)
     cannot("a reference that is asked before training", plan.recipe.reference.origin);
   const Loss loss = plan.recipe.loss.value;
-  const bool others = !prefers && (loss == Loss::full_logits || loss == Loss::liger_fused_linear);
+  const bool others =
+      plan.recipe.kind.value != RecipeKind::dpo && (loss == Loss::full_logits || loss == Loss::liger_fused_linear);
   if (loss != Loss::chunked_logprob && !others) {
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
   }
@@ -131,10 +135,12 @@ void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (packed) cannot("4-bit storage of a floating type", q.storage.origin);
   if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
   const Setting<RecipeKind>& kind = plan.recipe.kind;
-  constexpr std::array<RecipeKind, 6> measured{RecipeKind::supervised, RecipeKind::dpo,    RecipeKind::grpo,
-                                               RecipeKind::kto,        RecipeKind::reward, RecipeKind::reference_free};
+  constexpr std::array measured{
+      RecipeKind::supervised,      RecipeKind::dpo,           RecipeKind::grpo, RecipeKind::paired_logits,
+      RecipeKind::unpaired_logits, RecipeKind::reward_values, RecipeKind::kto,  RecipeKind::reward,
+      RecipeKind::reference_free};
   const bool whole = mesh.sharding.value != Sharding::zero3;
-  const auto of_stage = std::span(measured).first(whole ? measured.size() : 3);
+  const auto of_stage = std::span(measured).first(whole ? measured.size() : 6);
   if (std::ranges::count(of_stage, kind.value) == 0) cannot(std::string(name_of(kind.value)), kind.origin);
   if (architecture.task != Task::causal_lm) cannot(architecture.model_type, mesh.sharding.origin);
 }

@@ -1,5 +1,5 @@
 // The head of values beside a causal model's own (trl 0.24: models/modeling_value_head.py ValueHead): a number for each
-// token, in fp32.
+// token. It is made in fp32, and cast where DeepSpeed casts all; what it is given goes to its dtype.
 #include "head.hpp"
 
 namespace oomplan::estimator::heads {
@@ -16,7 +16,7 @@ class ValueHead final : public Head {
   Tensor prepare(Play& play, const Tensor& hidden) const override {
     Torch& t = play.torch;
     Tensor output = t.dropout(hidden, dropout);
-    output = t.to(output, DType::fp32);
+    output = t.to(output, weight_->dtype);
     return t.squeeze(t.linear(output, weight_, bias_), 2);
   }
 
