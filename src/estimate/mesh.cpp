@@ -302,9 +302,10 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   };
   const RecipeKind kind = plan.recipe.kind.value;
   constexpr std::array measured{RecipeKind::supervised, RecipeKind::dpo, RecipeKind::raised_pairs};
+  const bool pairs = kind == RecipeKind::paired_logits && plan.mesh.sharding.value == Sharding::fsdp1;
   const bool rollouts = kind == RecipeKind::grpo && plan.mesh.sharding.value == Sharding::fsdp2;
   if (rollouts) check_sharded_rollouts(plan, cannot);
-  if (!rollouts && std::ranges::count(measured, kind) == 0) {
+  if (!rollouts && !pairs && std::ranges::count(measured, kind) == 0) {
     cannot(std::string(name_of(kind)), plan.recipe.kind.origin);
   }
   if (plan.quantization.kind.value == Quantization::int8) cannot("LLM.int8()", plan.quantization.kind.origin);
@@ -327,7 +328,7 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   if (reference.value == Reference::precomputed && plan.quantization.kind.value == Quantization::none) {
     cannot("a reference that is asked before training", reference.origin);
   }
-  if (plan.precision.trained_to_fp32.value) {
+  if (plan.precision.trained_to_fp32.value && plan.mesh.sharding.value != Sharding::fsdp1) {
     cannot("weights that go to fp32 once they are loaded", plan.precision.trained_to_fp32.origin);
   }
   if (plan.precision.fp32_norms.value) cannot("fp32 norms beside other weights", plan.precision.fp32_norms.origin);

@@ -22,6 +22,7 @@ struct Handle {
   std::vector<Parameter*> members{};
   Tensor shard{};           ///< _local_shard
   Tensor output{};          ///< _full_param_padded
+  Tensor copy{};            ///< Of a shard on the host: what the original parameters are views of meanwhile.
   Tensor unsharded_grad{};  ///< flat_param.grad, of micro-batches that were not reduced.
   Tensor saved_grad{};      ///< _saved_grad_shard of what is offloaded: on the GPU until backward is over.
   Tensor kept_grad{};       ///< flat_param.grad once its original parameters have none.
@@ -123,6 +124,9 @@ class Fsdp1 final : public Policy, GradientHook {
   void leave_model(Torch& t, std::initializer_list<Tensor*> outputs) override {
     for (Tensor* output : outputs) post_forward(t, root(), *output);
   }
+
+  /// The framework's checkpoint is within the module that is wrapped. Of one that is not reentrant it is all the same.
+  bool stands_around_checkpoints(bool reentrant) const override { return reentrant; }
 
   Tensor enter_block(Torch& t, int layer, const Tensor& input) override {
     Wrapped& of = block(layer);
@@ -253,7 +257,9 @@ class Fsdp1 final : public Policy, GradientHook {
     if (of.state == State::forward) {
       of.post_forward_index = static_cast<int>(post_forward_order_.size());
       post_forward_order_.push_back(&of);
-      if (!of.root && mesh_.fsdp_reshard.value != Reshard::never) free_unsharded(of);
+      const bool reshards = mesh_.fsdp_reshard.value != Reshard::never;
+      if (!of.root && reshards) free_unsharded(of);
+      if (reshards || !t.grad_enabled) use_sharded_views(of);
       of.needs_pre_backward_unshard = false;
     }
     of.state = State::idle;
@@ -280,12 +286,17 @@ class Fsdp1 final : public Policy, GradientHook {
     const std::int64_t shard = handle.gathered;
     if (casts || mesh_.fsdp_offload.value) low = t.empty({shard}, dtype, "fsdp::low_precision_shard");
     if (casts && mesh_.fsdp_offload.value) t.empty({shard}, handle.shard->dtype, "aten::_to_copy");
+    if (!casts && mesh_.fsdp_orig_params.value) handle.copy = low;  // flat_param_to
     if (!handle.output) handle.output = t.empty({saturating_mul(shard, ranks_)}, dtype, "fsdp::all_gather");
   }
 
   static void free_unsharded(Wrapped& of) {
     for (Handle& handle : of.handles) handle.output.reset();
     of.prefetched = false;
+  }
+
+  static void use_sharded_views(Wrapped& of) {
+    for (Handle& handle : of.handles) handle.copy.reset();
   }
 
   void prefetch(Torch& t, const Wrapped& of) {
@@ -318,6 +329,7 @@ class Fsdp1 final : public Policy, GradientHook {
     std::vector<Tensor> gradients;
     for (Handle& handle : of.handles) gradients.push_back(late_ ? Tensor() : flat_gradient(t, handle));
     if (sync_gradients_ || mesh_.fsdp_reshard.value != Reshard::never) free_unsharded(of);
+    use_sharded_views(of);
     if (mesh_.fsdp_prefetch.value == BackwardPrefetch::post && !late_) prefetch(t, of);
     for (std::size_t i = 0; i < of.handles.size(); ++i) {
       if (gradients[i]) reduce_gradient(t, of.handles[i], std::exchange(gradients[i], {}));
