@@ -132,7 +132,8 @@ void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diag
   const QuantizationFacts& q = plan.quantization;
   if (q.kind.value == Quantization::int8) cannot("LLM.int8()", q.kind.origin);
   const bool packed = q.kind.value != Quantization::none && q.storage.value != QuantStorage::uint8;
-  if (packed) cannot("4-bit storage of a floating type", q.storage.origin);
+  const bool as_cast = q.storage.value == QuantStorage::bf16 && mesh.zero_dtype.value == MixedDType::bf16;
+  if (packed && !as_cast) cannot("4-bit storage of a floating type", q.storage.origin);
   if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
   const Setting<RecipeKind>& kind = plan.recipe.kind;
   constexpr std::array measured{

@@ -63,6 +63,8 @@ TEST(LlamaFactory, QuantizesToFourBits) {
   const TrainingPlan plan = plan_from(sft + "bf16: true\nquantization_bit: 4\nquantization_method: bnb\n");
   EXPECT_THAT(plan.unmodelled, IsEmpty());
   EXPECT_THAT(plan.quantization.kind, is_from(Quantization::nf4, "quantization_bit at 6:19"));
+  EXPECT_EQ(plan.quantization.storage.value, QuantStorage::bf16);
+  EXPECT_EQ(plan_from(sft + "fp16: true\nquantization_bit: 4\n").quantization.storage.value, QuantStorage::fp16);
   EXPECT_TRUE(plan.quantization.double_quantization.value);
   EXPECT_EQ(plan.quantization.compute_dtype.value, DType::bf16);
   EXPECT_FALSE(plan.quantization.kbit_upcast.value);

@@ -146,6 +146,12 @@ void plan_quantization(const Arguments& args, TrainingPlan& plan) {
   if (!bits.value) return;
   plan.quantization.kind = {kind.value.value_or(Quantization::nf4), kind.value ? kind.origin : bits.origin};
   if (*bits.value == 8) plan.quantization.kind = {Quantization::int8, bits.origin};
+  // What packs them is what they are computed in, so that FSDP can flatten them.
+  const DType compute = plan.quantization.compute_dtype.value;
+  plan.quantization.storage = {compute == DType::bf16   ? QuantStorage::bf16
+                               : compute == DType::fp16 ? QuantStorage::fp16
+                                                        : QuantStorage::fp32,
+                               own("configure_quantization")};
 }
 
 // FinetuningArguments: a model's tower and its projector are frozen unless it is said.
