@@ -376,10 +376,6 @@ TEST(Unsloth, OtherRolloutsAreNamed) {
   EXPECT_THAT(features(plan_of(rollouts(", fast_inference = True", "num_generations = 4"))),
               Contains("from_pretrained.fast_inference: vLLM that shares Unsloth's weights and does not sleep "
                        "(UNSLOTH_VLLM_STANDBY)"));
-  EXPECT_THAT(features(plan_of(rollouts(", fast_inference = True",
-                                        "per_device_train_batch_size = 1, gradient_accumulation_steps = 4, "
-                                        "num_generations = 4"))),
-              Contains("trainer: GRPO by Unsloth with batches of one row"));
 }
 
 TEST(Unsloth, ItsEnvironmentAndLaterAssignmentsCount) {

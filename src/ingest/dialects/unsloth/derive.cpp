@@ -9,6 +9,8 @@
 #include "../../dialect.hpp"
 #include "../trainer/arguments.hpp"
 #include "dynamic.hpp"
+#include "oomplan/catalog/architecture.hpp"
+#include "oomplan/core/pattern.hpp"
 #include "oomplan/core/text.hpp"
 #include "rollouts.hpp"
 #include "script.hpp"
@@ -409,6 +411,16 @@ Draft read(const Inputs& given, const Document& document) {
   return draft;
 }
 
+/// FastLlamaModel.get_peft_model hands a model that it has no functions for to FastBaseModel's, with names for adapters
+/// in parts of layers alone.
+std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model) {
+  std::vector<std::string>& targets = plan.adapter.targets.value;
+  const bool of_functions = model.unsloth || plan.kernels.unsloth.value == UnslothLayers::none;
+  if (of_functions || plan.adapter.kind.value != Adapter::lora || is_expression(targets)) return std::nullopt;
+  if (std::ranges::count(targets, "all-linear") == 0) targets = {layers_of_parts(true, true, targets)};
+  return std::nullopt;
+}
+
 constexpr auto sayings = std::to_array<Saying>({
     {"optimizer", "optim", trainer::optim},
 });
@@ -422,6 +434,7 @@ const Dialect unsloth{.name = "unsloth",
                       .model_key = "from_pretrained.model_name",
                       .read = read,
                       .sayings = sayings,
+                      .adapt_to_model = adapt_to_model,
                       .of_script = &ingestion::unsloth::form};
 }  // namespace dialects
 

@@ -43,9 +43,6 @@ void plan_batch(const Arguments& args, Draft& draft, const Origin& own) {
   auto& rollout = draft.plan.recipe.rollout_batches;
   rollout = setting(steps, std::int64_t{0}, own);
   if (rows.value) gap(draft, "the rows of a rollout", "generation_batch_size", rows.origin);
-  // Packing is held against single rows first, and is left where a batch has but one.
-  if (batch.micro_batch_size.value < 2)
-    gap(draft, "GRPO by Unsloth with batches of one row", "trainer", draft.plan.recipe.trainer.origin);
 }
 
 void plan_lengths(const Arguments& args, const std::optional<Setting<std::int64_t>>& whole, Draft& draft,
