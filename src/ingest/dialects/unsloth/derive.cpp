@@ -412,11 +412,13 @@ Draft read(const Inputs& given, const Document& document) {
 }
 
 /// FastLlamaModel.get_peft_model hands a model that it has no functions for to FastBaseModel's, with names for adapters
-/// in parts of layers alone.
+/// in parts of layers alone: an embedding among them is neither adapted nor trained.
 std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model) {
   std::vector<std::string>& targets = plan.adapter.targets.value;
   const bool of_functions = model.unsloth || plan.kernels.unsloth.value == UnslothLayers::none;
   if (of_functions || plan.adapter.kind.value != Adapter::lora || is_expression(targets)) return std::nullopt;
+  Setting<std::vector<std::string>>& whole = plan.adapter.modules_to_save;
+  if (whole.origin.where == plan.adapter.targets.origin.where) std::erase(whole.value, "embed_tokens");
   if (std::ranges::count(targets, "all-linear") == 0) targets = {layers_of_parts(true, true, targets)};
   return std::nullopt;
 }
