@@ -19,7 +19,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 48> known_keys{"model_types",
+constexpr std::array<std::string_view, 49> known_keys{"model_types",
                                                       "task",
                                                       "rows",
                                                       "source",
@@ -47,6 +47,7 @@ constexpr std::array<std::string_view, 48> known_keys{"model_types",
                                                       "expert_names",
                                                       "cut_cross_entropy",
                                                       "unsloth",
+                                                      "unsloth_compiles",
                                                       "tensor_parallel",
                                                       "generates",
                                                       "sequence_classifier",
@@ -265,6 +266,9 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   if (fields.find("sequence_classifier") != nullptr)
     out.sequence_classifier = value_as<bool>(fields, values, "sequence_classifier", "true or false").value_or(true);
   if (const Node* head = fields.find("head")) out.head = op_of(fields, values, *head);
+  if (fields.find("unsloth_compiles") != nullptr &&
+      value_as<bool>(fields, values, "unsloth_compiles", "true or false").value_or(false))
+    out.head.attributes.emplace_back("unsloth_compiles", true);
   read_heads(out, fields, values);
 }
 

@@ -246,6 +246,7 @@ Architecture of_whole(Architecture language, const Architecture& out) {
   language.liger = {};
   language.cut_cross_entropy = false;
   language.unsloth = language.tensor_parallel = language.generates = false;
+  std::erase_if(language.head.attributes, [](const auto& row) { return row.first == "unsloth_compiles"; });
   language.expert_names = out.expert_names;
   language.sequence_classifier = false;
   language.heads.clear();

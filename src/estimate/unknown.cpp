@@ -29,8 +29,8 @@ constexpr std::array unknowns{
               const RecipeKind kind = plan.recipe.kind.value;
               const bool fused = kind == RecipeKind::supervised && of_labelled_tokens(plan.recipe.loss.value) &&
                                  plan.batch.completion_length.value != 0;
-              const bool scored =
-                  kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::distillation || fused;
+              const bool scored = kind == RecipeKind::dpo || kind == RecipeKind::kto || kind == RecipeKind::grpo ||
+                                  kind == RecipeKind::distillation || fused;
               return scored && plan.batch.completion_length.origin.kind == Origin::Kind::assumed;
             },
             [](TrainingPlan& plan) { plan.batch.completion_length.value = 1; }},

@@ -1,16 +1,11 @@
 #include "unsloth_checks.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "weight_checks.hpp"
 
 namespace oomplan::estimator {
 namespace {
-
-/// Families whose compiled code was measured (tests/data/trainers, us-compiled-*).
-constexpr auto compiled_families = std::to_array<std::string_view>({"gemma3_text"});
 
 /// What of it was.
 void check_compiled(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors) {
@@ -33,8 +28,7 @@ void check_compiled(const TrainingPlan& plan, const Architecture& architecture, 
 }  // namespace
 
 bool runs_compiled(const TrainingPlan& plan, const Architecture& architecture) {
-  return plan.recipe.loss.value == Loss::unsloth_fused &&
-         std::ranges::count(compiled_families, architecture.model_type) > 0;
+  return plan.recipe.loss.value == Loss::unsloth_fused && architecture.head.find("unsloth_compiles") != nullptr;
 }
 
 Diagnostics check_compiled_peak(const TrainingPlan& plan, const Architecture& architecture, bool in_loss) {

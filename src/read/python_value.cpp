@@ -396,9 +396,35 @@ Node PythonValues::expression(Tokens range) {
   return made(Node::Kind::expression, range.begin, one_line(text, longest_expression));
 }
 
+bool PythonValues::is_name(Tokens range) const {
+  return range.end - range.begin == 1 && tokens_[range.begin].kind == Token::Kind::name;
+}
+
+/// Of a name that is given something once, that.
+Tokens PythonValues::written(Tokens range, int scope) const {
+  if (!is_name(range)) return range;
+  for (const int one : {scope, 0}) {
+    const auto found = bindings_.find(std::pair(one, tokens_[range.begin].text));
+    if (found == bindings_.end()) continue;
+    return found->second.other || found->second.values.size() != 1 ? range : found->second.values.front();
+  }
+  return range;
+}
+
+/// `n - name`, where n is a value.
+void PythonValues::add_difference(Node& node, Tokens range, int scope) {
+  const auto sides = parts(written(range, scope), "-");
+  if (sides.size() != 2 || sides[0].empty() || !is_name(sides[1])) return;
+  std::optional<Node> from = Reader(*this, sides[0], scope).whole();
+  if (!from) return;
+  node.items = {*std::move(from), expression(sides[1])};
+}
+
 Node PythonValues::value(Tokens range, int scope) {
   if (std::optional<Node> out = Reader(*this, range, scope).whole()) return *std::move(out);
-  return expression(range);
+  Node out = expression(range);
+  add_difference(out, range, scope);
+  return out;
 }
 
 PythonValues::CallArguments PythonValues::arguments(Tokens inside, int scope) {

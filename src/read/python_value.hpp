@@ -34,7 +34,8 @@ class PythonValues {
                const ReadBudget& budget);
 
   /// The value as a node whose place is where it is written, of a name where the name got it; a node of kind expression
-  /// with the text where it is more than a value. Throws Refused where the budget is exceeded.
+  /// with the text where it is more than a value. Of `8 - name`, or a name that this is given to, its items are the
+  /// value and an expression with that name. Throws Refused where the budget is exceeded.
   Node value(Tokens range, int scope);
   /// A mapping of the keywords of a call's arguments, its positional arguments, and `**` of what is no mapping.
   struct CallArguments {
@@ -55,6 +56,9 @@ class PythonValues {
   class Reader;
 
   Node expression(Tokens range);
+  bool is_name(Tokens range) const;
+  Tokens written(Tokens range, int scope) const;
+  void add_difference(Node& node, Tokens range, int scope);
 
   const Source& source_;
   const std::vector<Token>& tokens_;

@@ -15,7 +15,8 @@ class CausalMask final : public Module {
         without_positions_(a.flag("without_positions", false)),
         unskipped_(a.flag("unskipped", false)),
         boolean_(a.flag("boolean", false)),
-        unused_(a.flag("unused", false)) {
+        unused_(a.flag("unused", false)),
+        compiled_(a.flag("compiled", false)) {
     if (b.facts.generates && window_ != 0 && b.facts.length >= window_)
       a.unmodelled("generated rows as long as a window of attention or longer");
     const std::int64_t kept = a.integer("buffer", 0);  // A mask of all positions that the model has and does not read.
@@ -29,8 +30,11 @@ class CausalMask final : public Module {
     const Facts& f = play.facts;
     InBucket scores(t, Bucket::attention_scores);
     const bool windowed = window_ != 0 && f.length >= window_;
-    if (f.unsloth) return;                // LlamaModel_fast_forward drops what is sent in training, and makes none.
-    if (f.joined > 0) return;             // flex_attention, compiled, has blocks of it alone.
+    if (f.unsloth) return;  // LlamaModel_fast_forward drops what is sent in training, and makes none.
+    if (f.joined > 0) {     // flex_attention, compiled, has blocks of it alone.
+      if (compiled_) s.arguments.mask(span_) = t.empty({1, 1, f.length, f.length}, DType::boolean, "inductor");
+      return;
+    }
     if (s.arguments.mask(span_)) return;  // Made by the model that this one is a part of.
     if (f.attention == Attention::flash_attention_2) return;
     const bool padded = f.padding_mask && !(f.samples_joined && without_positions_);
@@ -63,7 +67,8 @@ class CausalMask final : public Module {
   bool without_positions_;  ///< It is made without them, so that nothing keeps joined samples apart.
   bool unskipped_;          ///< allow_is_causal_skip=False: what the kernel could do by itself is written down too.
   bool boolean_;
-  bool unused_;  ///< No layer is given it: it goes with the model's forward function.
+  bool unused_;    ///< No layer is given it: it goes with the model's forward function.
+  bool compiled_;  ///< Of joined rows torch.compile makes it at once, for sdpa.
   Tensor buffer_{};
 };
 

@@ -169,7 +169,8 @@ class RotaryAttention final : public Module {
                      : cuts_by_names_ ? cut_heads(play, x, cos, sin, cut)
                                       : turned_heads(play, x, cos, sin);
     if (by_position_) q = scaled_by_position(t, q);
-    if (t.unsloth != nullptr && t.unsloth->compiled() && t.grad_enabled) {  // The sum after it is of the input's sizes.
+    // flex_attention, which is compiled; the sum after it is of the input's sizes.
+    if (t.unsloth != nullptr && t.unsloth->compiled() && t.grad_enabled && !s.arguments.mask(kind_.span)) {
       t.unsloth->leave_garbage(
           rotary_span_, {t.detach(q), t.detach(k), t.detach(v), t.empty(x->sizes, x->dtype, "aten::add")}, s.residual);
     }

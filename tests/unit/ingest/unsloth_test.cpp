@@ -70,6 +70,24 @@ TEST(Unsloth, FastModelHasNoLayersOfItsOwn) {
   EXPECT_EQ(plan.recipe.loss.value, Loss::unsloth_fused);
 }
 
+TEST(Unsloth, FastModelAdaptsPartsOfLayers) {
+  const auto targets = [](const std::string& arguments) {
+    return plan_of(
+               "from unsloth import FastModel\nm, t = FastModel.from_pretrained('unsloth/gemma-3-1b-it', "
+               "max_seq_length = 1024, load_in_4bit = False)\nm = FastModel.get_peft_model(m" +
+               arguments + ")\n" + trainer())
+        .adapter.targets.value;
+  };
+  const std::string layers = R"(model\.layers\.\d+\.(?:)";
+  const std::string attention = "self_attn|attention|attn|mixer";
+  const std::string mlp = "mlp|feed_forward|ffn|dense|mixer";
+  EXPECT_THAT(targets(""), ElementsAre(layers + attention + "|" + mlp + R"()\.\w+)"));
+  EXPECT_THAT(targets(", finetune_mlp_modules = False"), ElementsAre(layers + attention + R"()\.\w+)"));
+  EXPECT_THAT(targets(", target_modules = ['q_proj', 'in_proj']"), ElementsAre("q_proj", "in_proj"));
+  EXPECT_THAT(targets(", target_modules = ['q_proj', 'in_proj'], finetune_vision_layers = False"),
+              ElementsAre(layers + attention + "|" + mlp + R"()\.(?:q_proj|in_proj))"));
+}
+
 TEST(Unsloth, ItsOwnLayersAndLossArePartOfThePlan) {
   const TrainingPlan plan = plan_of(all());
   EXPECT_THAT(features(plan), IsEmpty());
@@ -330,16 +348,34 @@ TEST(Unsloth, RolloutsOfVllmThatSleepsArePlanned) {
   EXPECT_EQ(plan.runtime.alloc_conf.value, "");
 }
 
+// The data say how long prompts are; what they leave of a row is their completion's.
+TEST(Unsloth, PromptsAndCompletionsMayShareARow) {
+  const std::string loads =
+      "import os\nos.environ['UNSLOTH_VLLM_STANDBY'] = '1'\n" + import +
+      "n = 1024\nm, t = FastLanguageModel.from_pretrained('unsloth/mistral-7b-v0.3', max_seq_length = n, "
+      "fast_inference = True)\n" +
+      adapt;
+  const auto trains = [](const std::string& prompt) {
+    return "trainer = GRPOTrainer(model = m, args = GRPOConfig(num_generations = 4, max_prompt_length = " + prompt +
+           ", max_completion_length = left))\ntrainer.train()\n";
+  };
+  const TrainingPlan plan = plan_of(loads + "p = longest + 1\nleft = n - p\n" + trains("p"));
+  EXPECT_EQ(plan.batch.sequence_length.value, 1024);
+  EXPECT_EQ(plan.batch.completion_length.value, 1023);
+  EXPECT_EQ(plan.batch.completion_length.origin.kind, Origin::Kind::assumed);
+  const std::string unread = "max_completion_length: left is not read, since a script is never run";
+  EXPECT_THAT(errors_of(loads + "p = longest + 1\nleft = n - q\n" + trains("p")), Contains(HasSubstr(unread)));
+  EXPECT_THAT(errors_of(loads + "p = longest + 1\nleft = n - p + 1\n" + trains("p")), Contains(HasSubstr(unread)));
+  EXPECT_THAT(errors_of(loads + "p = longest + 1\nleft = n - p\nleft = 8\n" + trains("p")),
+              Contains(HasSubstr(unread)));
+}
+
 TEST(Unsloth, OtherRolloutsAreNamed) {
   EXPECT_THAT(features(plan_of(rollouts("", "num_generations = 4"))),
               Contains("trainer: GRPO by Unsloth without vLLM on the same GPU"));
   EXPECT_THAT(features(plan_of(rollouts(", fast_inference = True", "num_generations = 4"))),
               Contains("from_pretrained.fast_inference: vLLM that shares Unsloth's weights and does not sleep "
                        "(UNSLOTH_VLLM_STANDBY)"));
-  EXPECT_THAT(features(plan_of(rollouts(", fast_inference = True",
-                                        "per_device_train_batch_size = 1, gradient_accumulation_steps = 4, "
-                                        "num_generations = 4"))),
-              Contains("trainer: GRPO by Unsloth with batches of one row"));
 }
 
 TEST(Unsloth, ItsEnvironmentAndLaterAssignmentsCount) {

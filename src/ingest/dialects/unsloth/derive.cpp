@@ -9,6 +9,8 @@
 #include "../../dialect.hpp"
 #include "../trainer/arguments.hpp"
 #include "dynamic.hpp"
+#include "oomplan/catalog/architecture.hpp"
+#include "oomplan/core/pattern.hpp"
 #include "oomplan/core/text.hpp"
 #include "rollouts.hpp"
 #include "script.hpp"
@@ -128,14 +130,37 @@ void plan_precision(const Arguments& args, const Inputs& inputs, Draft& draft, c
   asked("fp16", !half);
 }
 
-/// FastBaseModel.get_peft_model: parts of the model that get no adapters.
-void note_left_out(const Arguments& args, Draft& draft) {
-  for (const std::string_view key :
-       {"get_peft_model.finetune_language_layers", "get_peft_model.finetune_attention_modules",
-        "get_peft_model.finetune_mlp_modules"}) {
-    const auto part = args.get<bool>(key);
-    if (is(part, false)) gap(draft, "adapters on a part of the model", key, part.origin);
-  }
+/// unsloth_zoo/peft_utils.py: get_peft_regex, of a model of text. `names`: of linear layers; all where there are none.
+std::string layers_of_parts(bool attention, bool mlp, const std::vector<std::string>& names) {
+  std::string parts = attention ? "self_attn|attention|attn|mixer" : "";
+  if (mlp) parts += std::string(attention ? "|" : "") + "mlp|feed_forward|ffn|dense|mixer";
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : "|") + name;
+  return R"(model\.layers\.\d+\.(?:)" + parts + R"()\.)" + (all.empty() ? R"(\w+)" : "(?:" + all + ")");
+}
+
+/// FastBaseModel.get_peft_model: adapters by parts of the model, unless all parts get those that are named.
+void plan_parts(const Arguments& args, const Inputs& inputs, Draft& draft) {
+  constexpr std::string_view language = "get_peft_model.finetune_language_layers";
+  constexpr std::string_view vision = "get_peft_model.finetune_vision_layers";
+  if (args.get<std::string>("loader").value != "FastModel") return;
+  const auto of_language = args.get<bool>(language);
+  if (is(of_language, false))
+    return gap(draft, "adapters on no part of a language model", language, of_language.origin);
+  const auto attention = args.get<bool>("get_peft_model.finetune_attention_modules");
+  const auto mlp = args.get<bool>("get_peft_model.finetune_mlp_modules");
+  if (is(attention, false) && is(mlp, false))
+    return gap(draft, "adapters on no part of a layer", "get_peft_model.finetune_mlp_modules", mlp.origin);
+  const auto given = [&](std::string_view key) { return std::ranges::find(inputs, key, &Input::key); };
+  const auto saw = given(vision);
+  const bool blind = saw != inputs.end() && saw->value->text == "false";
+  const auto named = given("get_peft_model.target_modules");
+  const bool parts = is(attention, false) || is(mlp, false) || blind;
+  Setting<std::vector<std::string>>& targets = draft.plan.adapter.targets;
+  if (named != inputs.end() && (!parts || named->value->kind != Node::Kind::sequence)) return;
+  const std::vector<std::string> names = named == inputs.end() ? std::vector<std::string>{} : targets.value;
+  targets.value = {layers_of_parts(!is(attention, false), !is(mlp, false), names)};
+  if (named == inputs.end()) targets.origin = own("get_peft_regex");
 }
 
 void plan_adapter(const Arguments& args, const Inputs& inputs, TrainingPlan& plan) {
@@ -348,6 +373,7 @@ Draft read(const Inputs& given, const Document& document) {
     return (input.key == "max_length" && !has_limit) || (of_prompts && !of_rollouts);
   });
   const bool has_rows = std::erase_if(known, is_evaluation_data) > 0;
+  const auto whole = of_rollouts ? unsloth::take_whole_rows(known) : std::nullopt;
   Inputs inputs = without_expressions(std::move(known), draft);
   const auto called = std::ranges::find(inputs, "get_peft_model.called", &Input::key);
   Inputs plain = inputs;
@@ -366,7 +392,7 @@ Draft read(const Inputs& given, const Document& document) {
   if (!unsloth::is_taken_back(given_name)) unsloth::choose_layers(given_name, draft.plan.quantization);
   plan_precision(args, plain, draft, document);
   plan_adapter(args, inputs, plan);
-  note_left_out(args, draft);
+  plan_parts(args, inputs, draft);
   const bool trainer_checkpoints = plan_checkpointing(args, plain, draft);
   plan_length(args, draft, document);
   const std::int64_t row = plan.batch.sequence_length.value;
@@ -375,7 +401,7 @@ Draft read(const Inputs& given, const Document& document) {
   plan_evaluation(args, has_rows, row, draft);
   note_other_config(args, plain, trainer_checkpoints, draft);
   plan_pairs(args, draft, document);
-  is_of_rollouts(args) ? unsloth::plan_rollouts(args, draft, document, own("its GRPOConfig"))
+  is_of_rollouts(args) ? unsloth::plan_rollouts(args, whole, draft, document, own("its GRPOConfig"))
                        : note_engine(args, draft);
   trainer::plan_optimizer(args, plan);
   plan_embedding_state(args, plan);
@@ -383,6 +409,18 @@ Draft read(const Inputs& given, const Document& document) {
   if (called == inputs.end())
     gap(draft, "training of all weights by Unsloth", "loader", args.get<std::string>("loader").origin);
   return draft;
+}
+
+/// FastLlamaModel.get_peft_model hands a model that it has no functions for to FastBaseModel's, with names for adapters
+/// in parts of layers alone: an embedding among them is neither adapted nor trained.
+std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model) {
+  std::vector<std::string>& targets = plan.adapter.targets.value;
+  const bool of_functions = model.unsloth || plan.kernels.unsloth.value == UnslothLayers::none;
+  if (of_functions || plan.adapter.kind.value != Adapter::lora || is_expression(targets)) return std::nullopt;
+  Setting<std::vector<std::string>>& whole = plan.adapter.modules_to_save;
+  if (whole.origin.where == plan.adapter.targets.origin.where) std::erase(whole.value, "embed_tokens");
+  if (std::ranges::count(targets, "all-linear") == 0) targets = {layers_of_parts(true, true, targets)};
+  return std::nullopt;
 }
 
 constexpr auto sayings = std::to_array<Saying>({
@@ -398,6 +436,7 @@ const Dialect unsloth{.name = "unsloth",
                       .model_key = "from_pretrained.model_name",
                       .read = read,
                       .sayings = sayings,
+                      .adapt_to_model = adapt_to_model,
                       .of_script = &ingestion::unsloth::form};
 }  // namespace dialects
 

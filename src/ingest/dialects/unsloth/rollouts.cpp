@@ -1,5 +1,6 @@
 #include "rollouts.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "oomplan/core/text.hpp"
@@ -42,15 +43,17 @@ void plan_batch(const Arguments& args, Draft& draft, const Origin& own) {
   auto& rollout = draft.plan.recipe.rollout_batches;
   rollout = setting(steps, std::int64_t{0}, own);
   if (rows.value) gap(draft, "the rows of a rollout", "generation_batch_size", rows.origin);
-  // Packing is held against single rows first, and is left where a batch has but one.
-  if (batch.micro_batch_size.value < 2)
-    gap(draft, "GRPO by Unsloth with batches of one row", "trainer", draft.plan.recipe.trainer.origin);
 }
 
-void plan_lengths(const Arguments& args, Draft& draft, const Document& document, const Origin& own) {
-  constexpr std::int64_t longest_measured = 4096;
+void plan_lengths(const Arguments& args, const std::optional<Setting<std::int64_t>>& whole, Draft& draft,
+                  const Document& document, const Origin& own) {
   BatchFacts& batch = draft.plan.batch;
-  const std::int64_t loaded = batch.sequence_length.value;
+  if (whole) {
+    batch.sequence_length = *whole;
+    derive(batch.sequence_length.origin, "which prompts and completions share");
+    batch.completion_length = {whole->value - 1, assumed("what prompts leave of a row, which the data decide")};
+    return;
+  }
   const auto prompt = setting(args.get<std::int64_t>("max_prompt_length"), std::int64_t{512}, own);
   batch.completion_length = setting(args.get<std::int64_t>("max_completion_length"), std::int64_t{256}, own);
   if (prompt.value == 0) {
@@ -59,15 +62,37 @@ void plan_lengths(const Arguments& args, Draft& draft, const Document& document,
   }
   batch.sequence_length = {saturating_add(prompt.value, batch.completion_length.value), prompt.origin};
   derive(batch.sequence_length.origin, "beside as many tokens as a completion may have");
-  if (batch.sequence_length.value > loaded)
-    gap(draft, "rows that are longer than the model was loaded for", "trainer", prompt.origin);
-  if (batch.sequence_length.value > longest_measured)
-    gap(draft, "GRPO by Unsloth with rows of more than 4096 tokens", "trainer", prompt.origin);
+}
+
+void check_length(Draft& draft, std::int64_t loaded) {
+  constexpr std::int64_t longest_measured = 4096;
+  const Setting<std::int64_t>& length = draft.plan.batch.sequence_length;
+  if (length.value > loaded) gap(draft, "rows that are longer than the model was loaded for", "trainer", length.origin);
+  if (length.value > longest_measured)
+    gap(draft, "GRPO by Unsloth with rows of more than 4096 tokens", "trainer", length.origin);
 }
 
 }  // namespace
 
-void plan_rollouts(const Arguments& args, Draft& draft, const Document& document, const Origin& own) {
+std::optional<Setting<std::int64_t>> take_whole_rows(Inputs& inputs) {
+  const auto completion = std::ranges::find(inputs, "max_completion_length", &Input::key);
+  const auto prompt = std::ranges::find(inputs, "max_prompt_length", &Input::key);
+  if (completion == inputs.end() || prompt == inputs.end()) return std::nullopt;
+  const Node& left = *completion->value;
+  const Node& taken = *prompt->value;
+  if (left.kind != Node::Kind::expression || taken.kind != Node::Kind::expression || left.items.size() != 2)
+    return std::nullopt;
+  const auto all = parse_integer(left.items.front().text);
+  if (!all || *all < 2 || left.items.back().text != taken.text) return std::nullopt;
+  const Setting<std::int64_t> out{*all, origin_of(*completion)};
+  std::erase_if(inputs, [](const Input& input) {
+    return input.key == "max_completion_length" || input.key == "max_prompt_length";
+  });
+  return out;
+}
+
+void plan_rollouts(const Arguments& args, const std::optional<Setting<std::int64_t>>& whole, Draft& draft,
+                   const Document& document, const Origin& own) {
   TrainingPlan& plan = draft.plan;
   const Origin& trainer = plan.recipe.trainer.origin;
   plan.recipe.trainer.value = "grpo";
@@ -76,7 +101,9 @@ void plan_rollouts(const Arguments& args, Draft& draft, const Document& document
   plan.batch.joined = {0, trainer};
   plan_engine(args, draft, own);
   plan_batch(args, draft, own);
-  plan_lengths(args, draft, document, own);
+  const std::int64_t loaded = plan.batch.sequence_length.value;
+  plan_lengths(args, whole, draft, document, own);
+  check_length(draft, loaded);
   const auto beta = args.get<double>("beta");
   plan.recipe.reference = {beta.value == 0.0 ? Reference::none : Reference::adapter_off,
                            beta.value ? beta.origin : own};
