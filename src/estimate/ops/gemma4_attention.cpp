@@ -24,7 +24,8 @@ class Gemma4Attention final : public Module {
         sharing_(static_cast<Sharing>(a.choice("sharing", sharings))),
         module_(b.module_id(a.module())) {
     // transformers 5.14 keeps them where no layer is left to reuse them, too.
-    if (sharing_ == Sharing::store && a.integer("shared_layers", 1) == 0 && a.find(older_code) == nullptr)
+    if (sharing_ == Sharing::store && a.find("shared_layers") != nullptr && a.count("shared_layers") == 0 &&
+        a.find(older_code) == nullptr)
       sharing_ = Sharing::none;
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");

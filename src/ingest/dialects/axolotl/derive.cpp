@@ -328,7 +328,8 @@ void plan_liger(const Axolotl& a, TrainingPlan& plan) {
 void plan_experts(const Axolotl& a, Draft& draft) {
   if (!has_plugin(a, axolotl::kernels_plugin_name)) return;
   TrainingPlan& plan = draft.plan;
-  axolotl::cannot(draft, "Hub kernels", "plugins", a.get<std::vector<std::string>>("plugins").origin);
+  const bool asked = std::ranges::count(plan.unmodelled, "Hub kernels", &Unmodelled::feature) > 0;
+  if (!asked) axolotl::cannot(draft, "Hub kernels", "plugins", a.get<std::vector<std::string>>("plugins").origin);
   const auto scatters = a.get<bool>("use_scattermoe");
   if (is(scatters, true)) {
     plan.kernels.experts = {ExpertsImplementation::scattermoe, scatters.origin};

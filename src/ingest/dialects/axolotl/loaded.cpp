@@ -166,6 +166,10 @@ void leave_adapted_patches(TrainingPlan& plan, const Architecture& model) {
 void check_gemma4(TrainingPlan& plan, const Architecture& model) {
   if (model.model_type != "gemma4" && model.model_type != "gemma4_text") return;
   plan.kernels.fused_norm_rope = {true, own_stack().origin("axolotl", "patch_gemma4_fused_attn")};
+  if (model.model_type == "gemma4" && plan.kernels.liger_rope.value) {
+    plan.kernels.liger_rope.value = false;
+    derive(plan.kernels.liger_rope.origin, "which LigerPlugin skips for Gemma 4");
+  }
   if (model.model_type != "gemma4" || !plan.checkpointing.reentrant.value) return;
   plan.checkpointing.reentrant = {false, own_stack().origin("axolotl", "normalize_config, for Gemma 4")};
 }
