@@ -250,7 +250,6 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   out.body = segments_in(fields, values, kinds);
   for (const Segment& segment : out.body) out.layers += std::ssize(segment.layers);
   out.tail = tail_of(fields, values, kinds);
-  if (const Node* liger = fields.find("liger")) out.liger = liger_parts(fields, *liger);
   if (fields.find("cut_cross_entropy") != nullptr)
     out.cut_cross_entropy = value_as<bool>(fields, values, "cut_cross_entropy", "true or false").value_or(false);
   if (fields.find("unsloth") != nullptr)
@@ -400,6 +399,8 @@ Result<Architecture> read_architecture(const Document& config, const DataFile& f
     fields.find("language") == nullptr ? read_body(out, fields, values)
                                        : read_parts({config, fields, values, catalog}, out);
   }
+  if (const Node* liger = fields.find("liger"); liger != nullptr && errors.empty())
+    out.liger = liger_parts(fields, *liger);
   if (out.task == Task::masked_lm || out.task == Task::segmentation) out.other_head = other_head(config, out.task);
   out.labels = labels_of(config, values);
   check_expectations(fields);

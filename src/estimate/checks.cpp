@@ -200,7 +200,7 @@ void check_flash(const TrainingPlan& plan, const Architecture& architecture, Dia
   const auto is_half = [](MixedDType type) { return type == MixedDType::bf16 || type == MixedDType::fp16; };
   const bool half = plan.precision.autocast.value != Autocast::none || is_half(mesh.zero_dtype.value) ||
                     (is_fsdp(mesh.sharding.value) && is_half(mesh.fsdp_param_dtype.value));
-  if (attention.value != Attention::flash_attention_2 || half) return;
+  if (!takes_flash(attention.value) || half) return;
   if (loaded_dtype(plan, architecture) != DType::fp32) return;
   if (plan.precision.weights_dtype.value == WeightsDType::checkpoint && !architecture.names_dtype) {
     return errors.push_back(
@@ -227,7 +227,7 @@ void check_body(const TrainingPlan& plan, const Architecture& architecture, Diag
   }
   if (has_shared_transformer(architecture)) check_shared_transformer(plan, errors);
   if (architecture.task != Task::sequence_to_sequence) return;
-  if (plan.kernels.attention.value == Attention::flash_attention_2) {
+  if (takes_flash(plan.kernels.attention.value)) {
     errors.push_back(
         unmodelled("flash attention in an encoder-decoder is not modelled yet", plan.kernels.attention.origin));
   }
@@ -252,7 +252,7 @@ void check_generation(const TrainingPlan& plan, const Architecture& architecture
   if (!architecture.generates) cannot("generation by " + architecture.model_type, plan.recipe.generation.origin);
   if (!architecture.generation_asks.empty())
     cannot("generation with " + architecture.generation_asks, plan.recipe.generation.origin);
-  if (plan.kernels.attention.value == Attention::flash_attention_2 && plan.adapter.kind.value != Adapter::none &&
+  if (takes_flash(plan.kernels.attention.value) && plan.adapter.kind.value != Adapter::none &&
       loaded_dtype(plan, architecture) == DType::fp32) {
     cannot("generation by an adapter of a model in fp32, which FlashAttention 2 does not take,",
            plan.kernels.attention.origin);

@@ -279,7 +279,7 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
     f.unquantized.push_back({text, *Pattern::parse(text)});
   f.padding_mask = plan.batch.padding_mask.value;
   f.samples_joined = plan.longest_sample > 0;
-  f.told_of_pieces = plan.loader.packed.value && f.attention == Attention::flash_attention_2;
+  f.told_of_pieces = plan.loader.packed.value && takes_flash(f.attention);
   f.may_be_equal = f.padding_mask && plan.batch.padding_mask.origin.kind == Origin::Kind::assumed;
   f.mask_sent = plan.batch.mask_sent.value;
   f.fp32_norms = plan.precision.fp32_norms.value;

@@ -244,7 +244,7 @@ std::optional<Diagnostic> undecided_on(const TrainingPlan& plan, const Footprint
   if (kernel.empty()) return std::nullopt;
   const Setting<Attention>& attention = plan.kernels.attention;
   const bool by_unsloth = plan.kernels.unsloth.value != UnslothLayers::none;  // Which takes xformers there.
-  if (kernel == flash && attention.value == Attention::flash_attention_2 && !by_unsloth) {
+  if (kernel == flash && takes_flash(attention.value) && !by_unsloth) {
     d.message = fmt::format("{} (compute capability {}) does not run FlashAttention 2, at which the run stops",
                             gpu.title, gpu.compute_capability);
     d.where = attention.origin.where;

@@ -123,10 +123,12 @@ void Builder::upcast() {
       }
     }
     // peft's preparation of a quantized model has raised all else, which of a tower nobody takes back; bitsandbytes
-    // does it to biases as they are used (axolotl 0.18.0: loaders/model.py, _configure_embedding_dtypes).
+    // does it to biases as they are used (axolotl 0.18.0: loaders/model.py, _configure_embedding_dtypes). It is left
+    // out where the loader has quantized experts (_prepare_model_for_quantization).
+    const bool raised_by_peft = facts.quantized && !facts.quantized_experts;
     for (const Parameter& p : parameters) {
       const bool half = p.held->dtype == DType::bf16 || p.held->dtype == DType::fp16;
-      if (facts.quantized && half && !added(p) && is_of_images(architecture, p.name)) cast(p, DType::fp32);
+      if (raised_by_peft && half && !added(p) && is_of_images(architecture, p.name)) cast(p, DType::fp32);
     }
     torch.recorder.empty_cache();
   }

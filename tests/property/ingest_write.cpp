@@ -197,7 +197,11 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.checkpointing.offload.value = Offload::none;
   if (!axolotl) plan.kernels.liger_layer_norm.value = false;
   if (axolotl) plan.runtime.alloc_conf.value = "expandable_segments:True";
-  if (!axolotl) plan.kernels.experts.value = ExpertsImplementation::grouped_mm;
+  // What comes of more keys than its own, and of the model.
+  const bool by_plugin = plan.kernels.experts.value == ExpertsImplementation::scattermoe;
+  if (!axolotl || by_plugin) plan.kernels.experts.value = ExpertsImplementation::grouped_mm;
+  if (plan.kernels.attention.value == Attention::flash_or_sdpa)
+    plan.kernels.attention.value = Attention::flash_attention_2;
   plan.kernels.routing.value = Routing::any;
   plan.kernels.scan_packages.value = plan.kernels.older_gpu.value = false;
   plan.batch.mask_sent.value = true;

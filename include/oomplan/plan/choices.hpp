@@ -38,13 +38,18 @@ inline constexpr std::array<std::string_view, 4> quantized_linear_names{"bitsand
 enum class QuantStorage : std::uint8_t { uint8, bf16, fp16, fp32 };
 inline constexpr std::array<std::string_view, 4> quant_storage_names{"uint8", "bf16", "fp16", "fp32"};
 
-/// The attention implementation as transformers names it (`attn_implementation`).
-enum class Attention : std::uint8_t { eager, sdpa, flash_attention_2 };
-inline constexpr std::array<std::string_view, 3> attention_names{"eager", "sdpa", "flash_attention_2"};
+/// The attention implementation as transformers names it (`attn_implementation`). flash_or_sdpa: sdpa for heads that
+/// FlashAttention 2 does not take, which are wider than 256 (Axolotl's gemma4_hybrid_attn_impl).
+enum class Attention : std::uint8_t { eager, sdpa, flash_attention_2, flash_or_sdpa };
+inline constexpr std::array<std::string_view, 4> attention_names{"eager", "sdpa", "flash_attention_2", "flash_or_sdpa"};
+constexpr bool takes_flash(Attention attention) {
+  return attention == Attention::flash_attention_2 || attention == Attention::flash_or_sdpa;
+}
 
-/// How a mixture runs its experts, as transformers names it (`experts_implementation`).
-enum class ExpertsImplementation : std::uint8_t { eager, batched_mm, grouped_mm };
-inline constexpr std::array<std::string_view, 3> experts_names{"eager", "batched_mm", "grouped_mm"};
+/// How a mixture runs its experts, as transformers names it (`experts_implementation`). scattermoe: by the kernel that
+/// Axolotl registers.
+enum class ExpertsImplementation : std::uint8_t { eager, batched_mm, grouped_mm, scattermoe };
+inline constexpr std::array<std::string_view, 4> experts_names{"eager", "batched_mm", "grouped_mm", "scattermoe"};
 
 /// Which tokens a mixture's experts get. any: one expert all of them, and all experts some.
 enum class Routing : std::uint8_t { any, balanced };

@@ -112,12 +112,14 @@ inline constexpr auto adapter_init = choice<AdapterInit, adapter_init_names>("on
 inline constexpr auto quantization = choice<Quantization, quantization_names>("one of none, nf4, fp4, int8");
 inline constexpr auto quantized_linear =
     choice<QuantizedLinear, quantized_linear_names>("one of bitsandbytes, torch_linear, torchao, lightning");
-inline constexpr auto attention = choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2");
+inline constexpr auto attention =
+    choice<Attention, attention_names>("one of eager, sdpa, flash_attention_2, flash_or_sdpa");
 inline constexpr auto dequantized = choice<Dequantized, dequantized_names>("one of none, on_host, on_device");
 inline constexpr auto offload =
     choice<Offload, offload_names>("one of none, streamed, streamed_clones, synchronous, buffered");
 inline constexpr auto unsloth_layers = choice<UnslothLayers, unsloth_names>("one of none, xformers");
-inline constexpr auto experts = choice<ExpertsImplementation, experts_names>("one of eager, batched_mm, grouped_mm");
+inline constexpr auto experts =
+    choice<ExpertsImplementation, experts_names>("one of eager, batched_mm, grouped_mm, scattermoe");
 inline constexpr auto routing = choice<Routing, routing_names>("one of any, balanced");
 inline constexpr auto token_metrics = choice<TokenMetrics, token_metrics_names>(
     "one of none, accuracy, row_entropy, entropy, copied_entropy, shifted_entropy");

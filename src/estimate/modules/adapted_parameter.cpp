@@ -25,8 +25,12 @@ std::int64_t store_rows_of_int8(Builder& b, const Dims& sizes) {
 AdaptedParameter::AdaptedParameter(Builder& b, const std::string& name, const Dims& sizes, Part part,
                                    std::int64_t rank_times)
     : sizes_(sizes) {
-  if (quantize(b, name, sizes, part)) return;
-  weight_ = b.weight(name, sizes, part);
+  const bool by_kernel = b.facts.experts == ExpertsImplementation::scattermoe;
+  if (!quantize(b, name, sizes, part)) {
+    weight_ = b.weight(name, sizes, part);
+  } else if (!by_kernel) {
+    return;
+  }
   if (!b.parameter_targeted(name)) return;
   const bool of_experts = sizes.size() == 3;
   const std::int64_t groups = of_experts ? sizes[0] : 1;
@@ -83,6 +87,11 @@ Tensor AdaptedParameter::dequantized(Play& play) const {
   if (!facts.int8) return estimator::dequantized(play.torch, sizes_, blocks_, facts.double_quantized, facts.weights);
   const Tensor scaled = play.torch.empty(sizes_, DType::fp32, "aten::mul");
   return play.torch.empty(sizes_, DType::fp32, "aten::mul");
+}
+
+Tensor AdaptedParameter::for_experts(Play& play, const Dims& sizes) const {
+  if (blocks_ == 0) return weight_;
+  return estimator::dequantized(play.torch, sizes, blocks_, play.facts.double_quantized, play.facts.weights);
 }
 
 Tensor AdaptedParameter::updated(Torch& t, const Tensor& left, const Tensor& right) const {

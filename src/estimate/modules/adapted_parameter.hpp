@@ -30,10 +30,16 @@ class AdaptedParameter {
   };
 
   const Tensor& plain() const { return weight_; }
+  bool adapted(const Facts& facts) const { return bool(lora_a_) && !facts.adapters_off; }
+  const Tensor& lora_a() const { return lora_a_; }
+  const Tensor& lora_b() const { return lora_b_; }
+  const Dims& sizes() const { return sizes_; }
+  std::int64_t blocks() const { return blocks_; }
+  /// The parameter, of which a quantized one has only these sizes dequantized.
+  Tensor for_experts(Play& play, const Dims& sizes) const;
 
  private:
   bool quantize(Builder& builder, const std::string& name, const Dims& sizes, Part part);
-  bool adapted(const Facts& facts) const { return bool(lora_a_) && !facts.adapters_off; }
   Tensor updated(Torch& t, const Tensor& left, const Tensor& right) const;
 
   Tensor dequantized(Play& play) const;

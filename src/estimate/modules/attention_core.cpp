@@ -147,7 +147,10 @@ Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& keys, const 
                        ? values
                        : cache->add(play.facts.cache_kind == CacheKind::copies ? t.to(values, keys->dtype) : values);
   if (play.facts.attention == Attention::eager) return eager(t, s, q, k, v, kind);
-  if (play.facts.attention == Attention::flash_attention_2 && play.facts.padding_mask && !kind.pictures) {
+  const Attention kernel = play.facts.attention;
+  const bool flash = kernel == Attention::flash_attention_2 ||
+                     (kernel == Attention::flash_or_sdpa && q->sizes[3] <= widest_flash_head);
+  if (flash && play.facts.padding_mask && !kind.pictures) {
     return unpadded_flash(t, q, k, v, kind.dropout, kind.causal);
   }
   Tensor mask = mask_of(s, kind);

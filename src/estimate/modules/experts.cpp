@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "modules/scatter_moe.hpp"
+
 namespace oomplan::estimator {
 namespace {
 
@@ -89,6 +91,7 @@ Tensor Experts::gated(Torch& t, const Tensor& both) const {
 
 Tensor Experts::operator()(Play& play, const Tensor& hidden, const Routed& routed) const {
   Restore module(play.torch.recorder.scope.module, std::int32_t{module_});
+  if (play.facts.experts == ExpertsImplementation::scattermoe) return scattered(play, hidden, routed);
   Weight down(play, down_);  // peft wraps it around the other.
   Weight gate_up(play, gate_up_);
   switch (play.facts.experts) {
@@ -97,6 +100,7 @@ Tensor Experts::operator()(Play& play, const Tensor& hidden, const Routed& route
     case ExpertsImplementation::batched_mm:
       return batched(play, hidden, routed, gate_up, down);
     case ExpertsImplementation::grouped_mm:
+    case ExpertsImplementation::scattermoe:
       break;
   }
   return grouped(play, hidden, routed, gate_up, down);
@@ -109,6 +113,23 @@ Tensor Experts::grouped(Play& play, const Tensor& hidden, const Routed& routed, 
   out = gated(t, out);
   out = grouped_linear(t, out, down(), rows.offsets);
   return summed_by_token(t, out, rows, hidden);
+}
+
+Tensor Experts::scattered(Play& play, const Tensor& hidden, const Routed& routed) const {
+  Torch& t = play.torch;
+  ScatteredWeight down(play, down_, hidden->dtype);
+  ScatteredWeight gate_up(play, gate_up_, hidden->dtype);
+  const Tensor weights = t.to(routed.weights, hidden->dtype);
+  ScatteredRows rows = scattered_rows(t, routed, count_);
+  if (gate_up_.blocks() != 0) rows.experts = t.empty(rows.experts->sizes, DType::int64, "aten::index");
+  gate_up.choose(play, rows);
+  down.choose(play, rows);
+  gate_up.choose_adapter(t, rows);
+  down.choose_adapter(t, rows);
+  const Tensor both = gate_up(play, hidden, rows, {});
+  const std::vector<Tensor> parts = t.split(both, inner_, 1);
+  const Tensor inner = t.mul(activation_(t, parts[0]), parts[1]);
+  return down(play, inner, rows, weights);
 }
 
 Tensor Experts::batched(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const {

@@ -53,6 +53,8 @@ class Experts {
   Tensor grouped(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const;
   /// batched_mm_experts_forward: each token with weights of its own.
   Tensor batched(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const;
+  /// scattermoe_experts_forward, a kernel that Axolotl brings.
+  Tensor scattered(Play& play, const Tensor& hidden, const Routed& routed) const;
   /// The family's own loop over the experts.
   Tensor eager(Play& play, const Tensor& hidden, const Routed& routed, Weight& gate_up, Weight& down) const;
   /// The same of experts without a gate (NemotronHExperts).

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "modules/hub_kernels.hpp"
 #include "modules/liger.hpp"
 #include "torch/fused_norm.hpp"
 
@@ -36,7 +37,8 @@ Tensor RmsNorm::operator()(Play& play, const Tensor& x) const {
   // Unsloth's backward writes over the output's gradient, but for Gemma's norms.
   const bool in_place = play.facts.unsloth ? style_ != RmsStyle::gemma : !play.facts.liger_norm_copies;
   const auto output = [&] {
-    if (play.facts.liger_rms_norm) return liger::rms_norm(t, entered, weight_, in_place);
+    const bool from_hub = takes_hub_kernels(play.facts) && style_ == RmsStyle::llama;
+    if (play.facts.liger_rms_norm || from_hub) return liger::rms_norm(t, entered, weight_, in_place);
     if (style_ == RmsStyle::fused && entered->dtype == weight_->dtype) return fused_rms_norm(t, entered, weight_);
     if (style_ == RmsStyle::fused) return functional(t, entered);
     if (style_ == RmsStyle::gemma) return gemma(t, entered);

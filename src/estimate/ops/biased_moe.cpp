@@ -71,6 +71,7 @@ class BiasedMoe final : public Module {
       case ExpertsImplementation::batched_mm:
         return batched(play, hidden, routed, gate_up, down);
       case ExpertsImplementation::grouped_mm:
+      case ExpertsImplementation::scattermoe:
         break;
     }
     return grouped(play, hidden, routed, gate_up, down);

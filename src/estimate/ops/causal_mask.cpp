@@ -6,6 +6,8 @@
 namespace oomplan::estimator::ops {
 namespace {
 
+constexpr std::int64_t widest_flash_head = 256;
+
 class CausalMask final : public Module {
  public:
   CausalMask(const Attributes& a, Builder& b)
@@ -16,7 +18,8 @@ class CausalMask final : public Module {
         unskipped_(a.flag("unskipped", false)),
         boolean_(a.flag("boolean", false)),
         unused_(a.flag("unused", false)),
-        compiled_(a.flag("compiled", false)) {
+        compiled_(a.flag("compiled", false)),
+        beyond_flash_(a.integer("head_dim", 0) > widest_flash_head) {
     if (b.facts.generates && window_ != 0 && b.facts.length >= window_)
       a.unmodelled("generated rows as long as a window of attention or longer");
     const std::int64_t kept = a.integer("buffer", 0);  // A mask of all positions that the model has and does not read.
@@ -36,14 +39,19 @@ class CausalMask final : public Module {
       return;
     }
     if (s.arguments.mask(span_)) return;  // Made by the model that this one is a part of.
-    if (f.attention == Attention::flash_attention_2) return;
+    if (takes_flash(f.attention) && !(f.attention == Attention::flash_or_sdpa && beyond_flash_)) return;
     const bool padded = f.padding_mask && !(f.samples_joined && without_positions_);
-    const bool needed = padded || windowed || always_ || unskipped_;
-    if (f.attention == Attention::sdpa && !needed) return;
+    const bool in_pieces = f.told_of_pieces && !padded;
+    const bool needed = padded || windowed || always_ || unskipped_ || in_pieces;
+    if (f.attention != Attention::eager && !needed) return;
     // Collators send a mask with every batch. Where it is of ones, transformers looks and drops it, if that leaves
     // nothing that the kernel cannot do by itself.
     const bool sent = padded || always_ || ((windowed || unskipped_) && f.mask_sent);
     const bool in_numbers = f.additive_mask && f.attention == Attention::sdpa;
+    if (in_pieces) {
+      s.arguments.mask(span_) = of_pieces(t, f);
+      return;
+    }
     const Tensor mask = in_numbers ? number_mask(play, s.inputs_embeds->dtype)
                                    : attention_mask(play, allowed(t, f, windowed), s.inputs_embeds->dtype, sent);
     if (unused_) return s.seen.kept.push_back(mask);
@@ -52,6 +60,15 @@ class CausalMask final : public Module {
   }
 
  private:
+  /// Keys of the query's own piece, by positions that begin anew (packed_sequence_mask_function).
+  static Tensor of_pieces(Torch& t, const Facts& f) {
+    const Dims sizes{f.batch, 1, f.length, f.length};
+    const Tensor pieces = t.empty({f.batch, f.length}, DType::int64, "aten::cumsum");
+    const Tensor yes = t.empty({}, DType::boolean, "aten::new_ones");
+    const Tensor before = both(t, yes, t.empty({1, 1, f.length, f.length}, DType::boolean, "aten::le"));
+    return both(t, before, t.empty(sizes, DType::boolean, "aten::eq"));
+  }
+
   /// Which keys each query may see, alike for every row: kv <= q, and kv > q - window where there is a window.
   static Tensor allowed(Torch& t, const Facts& f, bool windowed) {
     const Dims sizes{1, 1, f.length, f.past + f.length};
@@ -67,8 +84,9 @@ class CausalMask final : public Module {
   bool without_positions_;  ///< It is made without them, so that nothing keeps joined samples apart.
   bool unskipped_;          ///< allow_is_causal_skip=False: what the kernel could do by itself is written down too.
   bool boolean_;
-  bool unused_;    ///< No layer is given it: it goes with the model's forward function.
-  bool compiled_;  ///< Of joined rows torch.compile makes it at once, for sdpa.
+  bool unused_;        ///< No layer is given it: it goes with the model's forward function.
+  bool compiled_;      ///< Of joined rows torch.compile makes it at once, for sdpa.
+  bool beyond_flash_;  ///< Of heads that FlashAttention 2 does not take.
   Tensor buffer_{};
 };
 

@@ -8,6 +8,7 @@
 #include "modules/linear.hpp"
 #include "modules/norm_rope.hpp"
 #include "modules/rms_norm.hpp"
+#include "oomplan/catalog/older_code.hpp"
 
 namespace oomplan::estimator::ops {
 namespace {
@@ -22,6 +23,10 @@ class Gemma4Attention final : public Module {
         kind_{.dropout = a.number("dropout", 0.0), .span = a.span("span")},
         sharing_(static_cast<Sharing>(a.choice("sharing", sharings))),
         module_(b.module_id(a.module())) {
+    // transformers 5.14 keeps them where no layer is left to reuse them, too.
+    if (sharing_ == Sharing::store && a.find("shared_layers") != nullptr && a.count("shared_layers") == 0 &&
+        a.find(older_code) == nullptr)
+      sharing_ = Sharing::none;
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
     const std::int64_t q = saturating_mul(a.integer("heads"), head_dim_);

@@ -3,6 +3,7 @@
 // projection as OLMo 2, or after the rotation as HunYuan; of the attention's output as BitNet (`output_norm`). Not
 // causal of encoders (`causal: false`).
 #include "modules/attention_core.hpp"
+#include "modules/hub_kernels.hpp"
 #include "modules/liger.hpp"
 #include "modules/linear.hpp"
 #include "modules/lora_kernels.hpp"
@@ -121,7 +122,13 @@ class RotaryAttention final : public Module {
     const Tensor cos = turns ? share_of(t, all_cos) : Tensor{};
     const Tensor sin = turns ? share_of(t, all_sin) : Tensor{};
     if (qk_norm_ == QkNorm::transposed) normalise(play, q, k);
-    play.facts.liger_rope&& turns ? liger::rotate(t, q, k, cos, sin) : rotate(t, rotary_, q, k, cos, sin);
+    if (play.facts.liger_rope && turns) {
+      liger::rotate(t, q, k, cos, sin);
+    } else if (takes_hub_kernels(play.facts) && rotary_ == Rotary::halves) {
+      rotate_by_hub(t, q, k);
+    } else {
+      rotate(t, rotary_, q, k, cos, sin);
+    }
     if (qk_norm_ == QkNorm::turned) normalise(play, q, k);
     return {std::move(q), std::move(k), std::move(v)};
   }

@@ -106,6 +106,19 @@ TEST(Experts, BatchedOnesGatherTheWeightsOfEachRow) {
   EXPECT_GT(peak(batched_mm, Routing::any), peak(grouped_mm, Routing::any) + Bytes(gathered / 2));
 }
 
+// ParallelLinear makes a gradient of weights that are frozen; ScatterMoELoRA makes none.
+TEST(Experts, ScatterMoeMakesGradientsOfFrozenWeightsUnlessTheyCarryLora) {
+  const auto model = architecture(qwen3_moe({{"moe_intermediate_size", "512"}}));
+  TrainingPlan plan = lora({"q_proj"});
+  plan.kernels.experts.value = ExpertsImplementation::grouped_mm;
+  const Bytes grouped = played(plan, model).peak.tensors();
+  plan.kernels.experts.value = ExpertsImplementation::scattermoe;
+  const Bytes scattered = played(plan, model).peak.tensors();
+  EXPECT_GT(scattered, grouped);
+  plan.adapter.target_parameters.value = {"experts.gate_up_proj", "experts.down_proj"};
+  EXPECT_LT(played(plan, model).peak.tensors(), scattered);
+}
+
 std::vector<Contribution> unknown(ExpertsImplementation implementation, const example::Keys& model) {
   TrainingPlan plan = example::plan(2, 64);
   plan.kernels.experts.value = implementation;

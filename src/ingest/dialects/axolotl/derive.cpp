@@ -84,6 +84,8 @@ void plan_attention(const Axolotl& a, TrainingPlan& plan) {
   by("eager_attention", Attention::eager);
   by("sdp_attention", Attention::sdpa);
   by("flash_attention", Attention::flash_attention_2);
+  const bool named = a.on("eager_attention") || a.on("sdp_attention") || a.on("flash_attention");
+  if (!named) by("gemma4_hybrid_attn_impl", Attention::flash_attention_2);
 }
 
 // ---- The batch -----------------------------------------------------------------------------------------------------
@@ -322,6 +324,20 @@ void plan_liger(const Axolotl& a, TrainingPlan& plan) {
   if (is(loss, true)) plan.recipe.loss = {Loss::liger_0_8_0_fused_linear, loss.origin};
 }
 
+// KernelsArgs.check_experts_implementation, check_use_kernels and KernelsPlugin.pre_model_load.
+void plan_experts(const Axolotl& a, Draft& draft) {
+  if (!has_plugin(a, axolotl::kernels_plugin_name)) return;
+  TrainingPlan& plan = draft.plan;
+  const bool asked = std::ranges::count(plan.unmodelled, "Hub kernels", &Unmodelled::feature) > 0;
+  if (!asked) axolotl::cannot(draft, "Hub kernels", "plugins", a.get<std::vector<std::string>>("plugins").origin);
+  const auto scatters = a.get<bool>("use_scattermoe");
+  if (is(scatters, true)) {
+    plan.kernels.experts = {ExpertsImplementation::scattermoe, scatters.origin};
+  } else if (!a.get<ExpertsImplementation>("experts_implementation").value) {
+    plan.kernels.experts = {ExpertsImplementation::eager, own("KernelsArgs")};
+  }
+}
+
 // ---- The model's config ---------------------------------------------------------------------------------------------
 
 void plan_overrides(const Inputs& inputs, TrainingPlan& plan) {
@@ -384,6 +400,7 @@ void plan_facts(const Axolotl& a, const Inputs& inputs, Draft& draft, const Docu
   axolotl::plan_frozen_towers(a, plan);
   plan_step(a, inputs, draft);
   plan_liger(a, plan);
+  plan_experts(a, draft);
   plan_cut_cross_entropy(a, inputs, draft, document);
   plan_entropy_aware(a, draft);
   plan_loader(a, draft);

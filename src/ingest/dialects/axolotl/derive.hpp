@@ -27,6 +27,7 @@ bool is_played_override(const Entry& entry);
 inline constexpr std::string_view integrations = "axolotl.integrations.";
 inline constexpr std::string_view cut_plugin_name = "cut_cross_entropy.CutCrossEntropyPlugin";
 inline constexpr std::string_view liger_plugin_name = "liger.LigerPlugin";
+inline constexpr std::string_view kernels_plugin_name = "kernels.KernelsPlugin";
 
 /// integrations/base.py: load_plugin looks for a module of this name, then for one below `integrations`.
 inline bool is_plugin(std::string_view text, std::string_view name) {

@@ -46,6 +46,34 @@ void check_fused_attention(TrainingPlan& plan, const Architecture& model) {
   derive(fused.origin, "which does nothing for a model of type " + model.model_type);
 }
 
+bool asks_for(const TrainingPlan& plan, std::string_view feature) {
+  return std::ranges::count(plan.unmodelled, feature, &Unmodelled::feature) > 0;
+}
+
+void settle(TrainingPlan& plan, std::string_view feature) {
+  std::erase_if(plan.unmodelled, [&](const Unmodelled& gap) { return gap.feature == feature; });
+}
+
+// axolotl 0.18.0, loaders/patch_manager.py, _apply_gemma_hybrid_attention: of any model whose layers have types.
+void check_hybrid_attention(TrainingPlan& plan, const Architecture& model) {
+  if (!asks_for(plan, "Gemma-4 hybrid attention") || !lists("hybrid_attention", model)) return;
+  if (plan.kernels.attention.value != Attention::flash_attention_2) return;
+  settle(plan, "Gemma-4 hybrid attention");
+  plan.kernels.attention.value = Attention::flash_or_sdpa;
+  derive(plan.kernels.attention.origin, "and gemma4_hybrid_attn_impl");
+}
+
+// What transformers takes from the Hub for these families was read, of kernels-community's own sources.
+void check_hub_kernels(TrainingPlan& plan, const Architecture& model) {
+  const Setting<ExpertsImplementation>& experts = plan.kernels.experts;
+  const bool scatters = experts.value == ExpertsImplementation::scattermoe;
+  const bool whole = plan.mesh.sharding.value == Sharding::none;
+  const bool in_8_bits = plan.quantization.experts.value && plan.quantization.kind.value == Quantization::int8;
+  const bool played = lists("scattermoe", model) && whole && !in_8_bits;
+  if (scatters && !played) plan.unmodelled.push_back({"MoE kernels", "use_scattermoe", experts.origin.where});
+  if ((scatters && played) || (whole && lists("hub_kernels_none", model))) settle(plan, "Hub kernels");
+}
+
 // One that is asked for and joins modules without LoRA is off, for a reason of its own (dialects/axolotl/adapter.cpp).
 bool asked(const Setting<bool>& kernel) { return kernel.value || !kernel.origin.derivation.empty(); }
 
@@ -138,6 +166,10 @@ void leave_adapted_patches(TrainingPlan& plan, const Architecture& model) {
 void check_gemma4(TrainingPlan& plan, const Architecture& model) {
   if (model.model_type != "gemma4" && model.model_type != "gemma4_text") return;
   plan.kernels.fused_norm_rope = {true, own_stack().origin("axolotl", "patch_gemma4_fused_attn")};
+  if (model.model_type == "gemma4" && plan.kernels.liger_rope.value) {
+    plan.kernels.liger_rope.value = false;
+    derive(plan.kernels.liger_rope.origin, "which LigerPlugin skips for Gemma 4");
+  }
   if (model.model_type != "gemma4" || !plan.checkpointing.reentrant.value) return;
   plan.checkpointing.reentrant = {false, own_stack().origin("axolotl", "normalize_config, for Gemma 4")};
 }
@@ -178,10 +210,6 @@ std::optional<Diagnostic> refused_processor(const TrainingPlan& plan, const Arch
         "SmolVLM processor of transformers 5.14.1, whose tokenizer has no additional_special_tokens_ids "
         "(AttributeError)");
   return std::nullopt;
-}
-
-bool asks_for(const TrainingPlan& plan, std::string_view feature) {
-  return std::ranges::count(plan.unmodelled, feature, &Unmodelled::feature) > 0;
 }
 
 // axolotl 0.18.0, loaders/patch_manager.py. Of a Llama whose rows are not packed it puts a function in the attention's
@@ -283,6 +311,8 @@ std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture&
   leave_unquantized_parts(plan, model);
   check_patched_attention(plan, model);
   check_fused_attention(plan, model);
+  check_hybrid_attention(plan, model);
+  check_hub_kernels(plan, model);
   check_xielu(plan, model);
   check_gemma4(plan, model);
   check_gated_norms(plan, model);

@@ -47,7 +47,9 @@ Said stage(const TrainingPlan& plan) {
 
 Said attention(const TrainingPlan& plan) {
   constexpr std::array<std::string_view, 3> names{"disabled", "sdpa", "fa2"};
-  return std::string(names.at(static_cast<std::size_t>(plan.kernels.attention.value)));
+  const auto of = static_cast<std::size_t>(plan.kernels.attention.value);
+  if (of >= names.size()) return {};  // No word of its asks for another.
+  return std::string(names.at(of));
 }
 
 constexpr auto table = std::to_array<Saying>({
