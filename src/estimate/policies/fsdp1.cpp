@@ -124,6 +124,8 @@ class Fsdp1 final : public Policy, GradientHook {
     for (Tensor* output : outputs) post_forward(t, root(), *output);
   }
 
+  void leave_model_with(Torch& t, const Tensor& output) override { post_forward(t, root(), output); }
+
   Tensor enter_block(Torch& t, int layer, const Tensor& input) override {
     Wrapped& of = block(layer);
     if (of.state == State::backward_pre) return input;  // Recomputed.
@@ -249,7 +251,7 @@ class Fsdp1 final : public Policy, GradientHook {
     unshard_wrapped(t, of);
   }
 
-  void post_forward(Torch& t, Wrapped& of, Tensor& output) {
+  void post_forward(Torch& t, Wrapped& of, const Tensor& output) {
     if (of.state == State::forward) {
       of.post_forward_index = static_cast<int>(post_forward_order_.size());
       post_forward_order_.push_back(&of);
