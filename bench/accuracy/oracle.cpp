@@ -159,7 +159,7 @@ void read_pipeline(const json& c, MeshFacts& mesh) {
                                                              {"InterleavedZeroBubble", PipelineSchedule::zero_bubble},
                                                              {"ZBVZeroBubble", PipelineSchedule::zbv}};
   mesh.sharding.value = sharding_of(c.value("dp_kind", "none"));
-  mesh.pipeline_parallel.value = c.at("world").get<std::int64_t>() / c.value("dp", 1);
+  mesh.pipeline_parallel.value = c.at("world").get<std::int64_t>() / c.value("dp", 1) / c.value("tp", 1);
   mesh.pipeline_schedule.value = names.at(c.value("schedule", "1F1B"));
   mesh.pipeline_stages.value = c.value("virtual", 1);
   mesh.pipeline_micro_batches.value = c.value("micro_batches", 8);

@@ -24,7 +24,7 @@ UNITS = {"GB": 1e9, "GiB": 2**30}
 
 def estimated(program, row):
     """In the row's unit, of all GPUs that its figure is of."""
-    asked = [program, "estimate", row["config"], "--gpu", row["gpu"], "--json"]
+    asked = [program, "estimate", row["config"], "--models", "catalog", "--gpu", row["gpu"], "--json"]
     for setting in row.get("set", []):
         asked += ["--set", setting]
     if "alloc_conf" in row:

@@ -217,7 +217,9 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   // It leaves out Whisper, whose main input is no input_ids: there scripts ask for it, or no adapter below learns.
   // Older TRL leaves it to peft's prepare_model_for_kbit_training, which does so for reentrant checkpoints alone.
   const bool by_peft = f.kbit_upcast && plan.precision.fp32_while_loading.value;
-  const bool leaves_out = plan.checkpointing.wrapped.value || (by_peft && !plan.checkpointing.reentrant.value);
+  const bool by_lightning = plan.framework.starts_with("litgpt ");
+  const bool leaves_out =
+      plan.checkpointing.wrapped.value || by_lightning || (by_peft && !plan.checkpointing.reentrant.value);
   // LLaMA-Factory leaves it to peft, which does so where nothing is quantized (peft_model.py: PeftModel.__init__).
   const bool by_llamafactory = plan.framework.starts_with("llamafactory ");
   const bool freezes_layers = f.trained_layers != 0 && !plan.framework.starts_with("llamafactory_v1 ");

@@ -318,8 +318,10 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   const bool weighted = loss == Loss::weighted_logprob && plan.mesh.fsdp_units.value == ShardUnits::llamafactory;
   const bool summed =
       (loss == Loss::summed_logits || loss == Loss::chunked_output) && plan.mesh.sharding.value == Sharding::fsdp2;
+  const bool parts =
+      (loss == Loss::chunked_head || loss == Loss::chunked_rows) && plan.mesh.sharding.value == Sharding::fsdp1;
   if (loss != Loss::full_logits && loss != Loss::chunked_logprob && !(fused && is_rooted(plan)) && !returned &&
-      !summed && !weighted && loss != Loss::liger_fused_linear) {
+      !summed && !weighted && !parts && loss != Loss::liger_fused_linear) {
     cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), plan.recipe.loss.origin);
   }
   if (plan.recipe.label_smoothing.value) cannot("label smoothing", plan.recipe.label_smoothing.origin);

@@ -147,7 +147,28 @@ class Group {
     }
   }
 
+  /// No view of a bucket, which is DDP's.
+  static bool has_whole_gradient(Torch& t, const Parameter& p) {
+    if (p.part != Part::embedding) return false;
+    const Tensor& gradient = p.held->grad;
+    const auto& storage = t.recorder.at(gradient->storage);
+    return storage.bucket == Bucket::gradients &&
+           storage.bytes > 2 * storage_bytes(gradient->sizes, gradient->dtype) - 512;
+  }
+
+  /// DTensor has a whole gradient of a weight that is shared by rows (an embedding's, of tensor parallelism): each
+  /// argument that it is (addcmul_ has it twice) is cut by itself.
+  void cut_whole_gradients(Torch& t) {
+    std::vector<Tensor> made;
+    for (int argument = 0; argument < 2; ++argument) {
+      for_each_of(t, parameters_, [&](const Parameter& p) {
+        if (has_whole_gradient(t, p)) made.push_back(like(t, p.held, "aten::clone"));
+      });
+    }
+  }
+
   void at_once(Torch& t) {
+    if (!spec_.at_once.empty()) cut_whole_gradients(t);
     std::vector<Tensor> made;
     for (const std::string& op : spec_.at_once) {
       for_each_of(t, parameters_, [&](const Parameter& p) { made.push_back(like(t, p.held, op)); });

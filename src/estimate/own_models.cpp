@@ -64,6 +64,27 @@ void check_torchtune(const TrainingPlan& plan, Diagnostics& errors) {
 bool is_litgpt(const TrainingPlan& plan) { return plan.framework.starts_with("litgpt "); }
 bool has_litgpt_model(const Architecture& architecture) { return architecture.model_type.starts_with("litgpt"); }
 
+/// As Lightning's FSDPStrategy has them on several GPUs.
+void check_litgpt_ranks(const TrainingPlan& plan, const Cannot& cannot) {
+  const MeshFacts& mesh = plan.mesh;
+  const bool checkpoints = plan.checkpointing.on.value;
+  if (mesh.world_size.value <= 1) {
+    if (checkpoints) cannot("gradient checkpointing", plan.checkpointing.on.origin);
+    return;
+  }
+  const bool as_lightning = mesh.sharding.value == Sharding::fsdp1 && mesh.fsdp_units.value == ShardUnits::blocks &&
+                            mesh.fsdp_orig_params.value && mesh.fsdp_classes.value.empty() &&
+                            mesh.fsdp_prefetch.value == BackwardPrefetch::pre && !mesh.fsdp_offload.value &&
+                            mesh.fsdp_reshard.value == Reshard::automatic && mesh.fsdp_replicas.value == 1;
+  if (!as_lightning)
+    cannot("training on several GPUs otherwise than by Lightning's FSDPStrategy", mesh.sharding.origin);
+  if (!checkpoints) cannot("several GPUs without checkpoints", plan.checkpointing.on.origin);
+  if (checkpoints && plan.checkpointing.reentrant.value)
+    cannot("reentrant checkpoints", plan.checkpointing.reentrant.origin);
+  if (plan.precision.autocast.value != Autocast::none)
+    cannot("autocast on several GPUs", plan.precision.autocast.origin);
+}
+
 void check_litgpt(const TrainingPlan& plan, Diagnostics& errors) {
   const Cannot cannot("litgpt's", errors);
   const Setting<Quantization>& quantized = plan.quantization.kind;
@@ -75,8 +96,7 @@ void check_litgpt(const TrainingPlan& plan, Diagnostics& errors) {
     cannot("quantization beside another dtype than bf16", plan.precision.weights_dtype.origin);
   if (!plan.quantization.skipped.value.empty())
     cannot("a module that is not quantized", plan.quantization.skipped.origin);
-  if (plan.checkpointing.on.value) cannot("gradient checkpointing", plan.checkpointing.on.origin);
-  if (plan.mesh.world_size.value > 1) cannot("training on several GPUs", plan.mesh.world_size.origin);
+  check_litgpt_ranks(plan, cannot);
   if (plan.checkpointing.offload.value != Offload::none)
     cannot("activation offloading", plan.checkpointing.offload.origin);
   if (plan.adapter.dora.value) cannot("DoRA", plan.adapter.dora.origin);

@@ -33,6 +33,8 @@ class Policy {
   /// Around model(**batch).
   virtual void enter_model(Torch&) {}
   virtual void leave_model(Torch&, std::initializer_list<Tensor*> /*outputs*/) {}
+  /// One more of what the model returns.
+  virtual void leave_model_with(Torch&, const Tensor& /*output*/) {}
   /// As enter_model(), of a pipeline's stage, whose input may ask for a gradient.
   virtual Tensor enter_stage(Torch& torch, const Tensor& input) {
     enter_model(torch);

@@ -112,7 +112,9 @@ void Stage::call(Role role, const Facts& facts, Stream& s, const std::function<v
   s = after_forward(s);
   torch_.exit_autocast();
   if (of_objective) raise_outputs(s);
-  if (leaves == Leaves::with_the_loss) model.policy->leave_model(torch_, {&s.loss, &s.logits});
+  if (leaves != Leaves::with_the_loss) return;
+  model.policy->leave_model(torch_, {&s.loss, &s.logits});
+  for (const Tensor& other : s.returned) model.policy->leave_model_with(torch_, other);
 }
 
 bool Stage::backward_in_autocast() const { return plan_.precision.backward_in_autocast.value && torch_.grad_enabled; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "oomplan/core/bytes.hpp"
 #include "weight_checks.hpp"
 
 namespace oomplan::estimator {
@@ -73,7 +74,8 @@ class Checks {
   void check_sharding() {
     const Setting<Sharding>& sharding = mesh_.sharding;
     const std::int64_t ranks = mesh_.tensor_parallel.value;
-    if (sharding.value == Sharding::none && mesh_.world_size.value == ranks) return;
+    const std::int64_t stages = std::max<std::int64_t>(mesh_.pipeline_parallel.value, 1);
+    if (sharding.value == Sharding::none && mesh_.world_size.value == saturating_mul(ranks, stages)) return;
     if (sharding.value != Sharding::fsdp2) {
       return cannot(sharding.value == Sharding::none
                         ? "a world of more ranks that shares nothing else"

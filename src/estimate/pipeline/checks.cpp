@@ -147,9 +147,10 @@ class PipelineChecks {
   void check_sharding() {
     const Setting<Sharding>& sharding = mesh_.sharding;
     const std::string name(sharding_names[static_cast<std::size_t>(sharding.value)]);
-    if (mesh_.tensor_parallel.value > 1) cannot("tensor parallelism", mesh_.tensor_parallel.origin);
+    const std::int64_t shared = std::max<std::int64_t>(mesh_.tensor_parallel.value, 1);
+    if (shared > 1) check_tensor_parallel();
     if (sharding.value == Sharding::none) {
-      if (mesh_.world_size.value != shape_.ranks)
+      if (mesh_.world_size.value != saturating_mul(shape_.ranks, shared))
         cannot("a world of more ranks that shares nothing else", sharding.origin);
       return;
     }
@@ -169,6 +170,15 @@ class PipelineChecks {
     if (mesh_.fsdp_reshard.value == Reshard::smaller) cannot("shards over fewer ranks", mesh_.fsdp_reshard.origin);
     measured(mesh_.fsdp_offload, "offloading to the host");
     measured(mesh_.fsdp_loads_whole, "a model that is whole before it is sharded");
+  }
+
+  /// Which were run with tensor parallelism beside a pipeline.
+  void check_tensor_parallel() {
+    constexpr std::array run{PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b, PipelineSchedule::interleaved};
+    if (std::ranges::count(run, shape_.schedule) == 0)
+      cannot("tensor parallelism by this schedule", mesh_.pipeline_schedule.origin);
+    if (architecture_.tied_embeddings)
+      cannot("tensor parallelism of a head that is the embedding", mesh_.tensor_parallel.origin);
   }
 
   void check_training() {

@@ -39,7 +39,8 @@ Tensor PipelineStage::buffer(std::int64_t width) const {
   const MeshFacts& mesh = run_.plan().mesh;
   const bool mixed = mesh.sharding.value == Sharding::fsdp2;
   const DType dtype = mixed ? resolved(mesh.fsdp_param_dtype.value).value_or(facts.weights) : facts.weights;
-  return torch_.empty({facts.batch, facts.length, width}, dtype, "aten::empty_strided");
+  const std::int64_t shared = mesh.sequence_parallel.value ? mesh.tensor_parallel.value : 1;
+  return torch_.empty({facts.batch, facts.length / shared, width}, dtype, "aten::empty_strided");
 }
 
 void PipelineStage::make_inputs(std::int64_t width) {

@@ -125,6 +125,8 @@ class Fsdp1 final : public Policy, GradientHook {
     for (Tensor* output : outputs) post_forward(t, root(), *output);
   }
 
+  void leave_model_with(Torch& t, const Tensor& output) override { post_forward(t, root(), output); }
+
   /// The framework's checkpoint is within the module that is wrapped. Of one that is not reentrant it is all the same.
   bool stands_around_checkpoints(bool reentrant) const override { return reentrant; }
 
@@ -253,7 +255,7 @@ class Fsdp1 final : public Policy, GradientHook {
     unshard_wrapped(t, of);
   }
 
-  void post_forward(Torch& t, Wrapped& of, Tensor& output) {
+  void post_forward(Torch& t, Wrapped& of, const Tensor& output) {
     if (of.state == State::forward) {
       of.post_forward_index = static_cast<int>(post_forward_order_.size());
       post_forward_order_.push_back(&of);

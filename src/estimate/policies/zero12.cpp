@@ -17,6 +17,8 @@
 namespace oomplan::estimator {
 namespace {
 
+constexpr std::uint8_t reduction_stream = 1;  ///< Where overlap_comm is set.
+
 constexpr std::int64_t nccl_start_alignment_factor = 2;
 
 /// What a rank's partition holds of a parameter.
@@ -242,6 +244,7 @@ class Zero12 final : public Policy, GradientHook {
   void reduce_ipg_grads(Torch& t) {
     {
       Restore reduces(t.recorder.scope.bucket, Bucket::communication);
+      Restore stream(t.recorder.scope.stream, mesh_.zero_overlap.value ? reduction_stream : std::uint8_t{0});
       if (!contiguous_) {
         reduce_each(t);
       } else if (mesh_.zero_reduce_scatter.value) {

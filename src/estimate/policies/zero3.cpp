@@ -24,6 +24,8 @@ namespace {
 using zero::Share;
 using zero::Sub;
 
+constexpr std::uint8_t reduce_and_partition_stream = 2;  ///< … beside the coordinator's, where overlap_comm is set.
+
 /// A sub-group of the optimizer's.
 struct SubGroup {
   std::vector<Share*> members{};
@@ -403,6 +405,7 @@ class Zero3 final : public Policy, GradientHook {
   void reduce_and_partition(Torch& t) {
     if (bucketed_.empty()) return;
     Restore reduces(t.recorder.scope.bucket, Bucket::communication);
+    Restore stream(t.recorder.scope.stream, mesh_.zero_overlap.value ? reduce_and_partition_stream : std::uint8_t{0});
     const bool whole =
         mesh_.zero_contiguous.value && !mesh_.zero_reduce_scatter.value && elements_ <= mesh_.zero_reduce_bucket.value;
     const Share& first = *bucketed_.front();

@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
 
+/// __allgather_stream, where overlap_comm asks for one.
+constexpr std::uint8_t allgather_stream = 1;
+
 template <class T>
 bool has(const std::vector<T>& in, const T& what) {
   return std::ranges::find(in, what) != in.end();
@@ -86,6 +89,10 @@ void Coordinator::construct_trace() {
   }
 }
 
+std::uint8_t Coordinator::stream_of(const Torch& t) const {
+  return mesh_.zero_overlap.value ? allgather_stream : t.recorder.scope.stream;
+}
+
 void Coordinator::fetch(Torch& t, Sub& of, bool forward) {
   std::vector<Share*> missing;
   for (Share* share : of.shares) {
@@ -99,6 +106,7 @@ void Coordinator::fetch(Torch& t, Sub& of, bool forward) {
       add_once(in_backward_.back()->recomputed, share);
       add_once<const Sub*>(share->active, in_backward_.back());
     }
+    Restore stream(t.recorder.scope.stream, stream_of(t));
     wait(t, *share);
   }
   if (trace_ == Trace::complete) {
@@ -136,6 +144,7 @@ void Coordinator::gather_ahead(Torch& t) {
 /// all_gather_coalesced
 void Coordinator::gather(Torch& t, const std::vector<Share*>& shares, bool counts) {
   Restore gathers(t.recorder.scope.bucket, Bucket::gathered);
+  Restore stream(t.recorder.scope.stream, counts ? stream_of(t) : t.recorder.scope.stream);
   const auto handle = std::make_shared<Gather>(Gather{shares, {}, false});
   std::int64_t elements = 0;
   std::vector<Tensor> moved;

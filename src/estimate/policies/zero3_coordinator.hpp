@@ -88,6 +88,8 @@ class Coordinator {
   void trace_prologue(Torch& t, Sub& of);
   void clean_registry(Torch& t);
   void construct_trace();
+  /// What modules gather is made on it.
+  std::uint8_t stream_of(const Torch& t) const;
   void fetch(Torch& t, Sub& of, bool forward);
   void discard_fetched(const Sub& of);
   void gather_ahead(Torch& t);

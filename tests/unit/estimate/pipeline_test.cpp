@@ -189,6 +189,10 @@ TEST(Pipeline, IsUndecidedWhereItWasNotMeasured) {
   p = plan(2);
   p.mesh.sharding.value = Sharding::zero1;
   EXPECT_THAT(errors(p), Contains(HasSubstr("zero1 under pipeline parallelism")));
+  p = plan(2, PipelineSchedule::zero_bubble);
+  p.mesh.world_size.value = 4;
+  p.mesh.tensor_parallel.value = 2;
+  EXPECT_THAT(errors(p), Contains(HasSubstr("tensor parallelism by this schedule under pipeline parallelism")));
   p = plan(1);
   p.mesh.pipeline_micro_batches.value = 4;
   EXPECT_THAT(errors(p), Contains(HasSubstr("needs pipeline_parallel above 1")));

@@ -93,11 +93,23 @@ TEST(Litgpt, AnOptimizerIsAClassOrItsNameAlone) {
 TEST(Litgpt, WhatIsNotPlayedGivesNoEstimate) {
   const auto asks = [](const std::string& more) { return features_of(plan_from(run + more)); };
   EXPECT_THAT(asks("devices: 1\nnum_nodes: 1\n"), IsEmpty());
-  EXPECT_THAT(asks("devices: 4\n"), ElementsAre("litgpt on several GPUs"));
+  EXPECT_THAT(asks("devices: 4\nlora_r: 4\n"), ElementsAre("litgpt's adapters on several GPUs"));
   EXPECT_THAT(asks("devices: auto\n"), ElementsAre("as many GPUs as the machine has"));
   EXPECT_THAT(asks("num_nodes: 2\n"), ElementsAre("litgpt on several machines"));
   EXPECT_THAT(asks("resume: true\n"), ElementsAre("a run that is resumed"));
   EXPECT_THAT(asks("model_name: pythia-14m\n"), ElementsAre("litgpt's pretraining, which torch.compile changes,"));
+}
+
+TEST(Litgpt, OnSeveralGpusAWholeModelIsShardedByFsdp1) {
+  const TrainingPlan plan = plan_from(
+      "checkpoint_dir: a/phi-2\nprecision: bf16-true\ndevices: 4\n"
+      "train: {max_seq_length: 8, micro_batch_size: 2, global_batch_size: 32}\n");
+  EXPECT_EQ(plan.mesh.world_size.value, 4);
+  EXPECT_EQ(plan.mesh.sharding.value, Sharding::fsdp1);
+  EXPECT_TRUE(plan.mesh.fsdp_orig_params.value);
+  EXPECT_EQ(plan.mesh.fsdp_param_dtype.value, MixedDType::bf16);
+  EXPECT_TRUE(plan.checkpointing.on.value);
+  EXPECT_EQ(plan.batch.gradient_accumulation_steps.value, 4);
 }
 
 TEST(Litgpt, WhatItStopsAtIsRefused) {

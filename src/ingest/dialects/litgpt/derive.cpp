@@ -4,6 +4,7 @@
 
 #include "../../condition.hpp"
 #include "../../dialect.hpp"
+#include "../../python_values.hpp"
 
 namespace oomplan::ingestion {
 namespace {
@@ -174,21 +175,57 @@ void plan_length(const Arguments& args, const Inputs& inputs, Draft& draft, cons
        "give train.max_seq_length, or the longest row's tokens: --set sequence_length=…");
 }
 
+/// `devices`, read for as many processes; 1 where it is no number above.
+std::int64_t ranks_of(const Inputs& inputs, Origin& origin) {
+  const auto found = std::ranges::find(inputs, "devices", &Input::key);
+  if (found == inputs.end()) return 1;
+  origin = origin_of(*found);
+  return std::max<std::int64_t>(read_pydantic_positive(*found->value).value_or(1), 1);
+}
+
+/// finetune/full.py: setup, by Lightning's FSDPStrategy and FSDPPrecision.
+void plan_ranks(const Inputs& inputs, Draft& draft) {
+  Origin origin;
+  const std::int64_t ranks = ranks_of(inputs, origin);
+  if (ranks < 2) return;
+  TrainingPlan& plan = draft.plan;
+  MeshFacts& mesh = plan.mesh;
+  mesh.world_size = {ranks, origin};
+  if (plan.adapter.kind.value != Adapter::none)
+    return gap(draft, "litgpt's adapters on several GPUs", "devices", origin);
+  Origin by = origin;
+  derive(by, "with which litgpt takes Lightning's FSDPStrategy");
+  mesh.sharding = {Sharding::fsdp1, by};
+  mesh.fsdp_orig_params = {true, stack().origin("litgpt", "Lightning's FSDPStrategy")};
+  plan.checkpointing.on = {true, by};
+  const bool full =
+      plan.precision.weights_dtype.value == WeightsDType::fp32 && plan.precision.autocast.value == Autocast::none;
+  const bool half = plan.precision.weights_dtype.value == WeightsDType::fp16;
+  const MixedDType dtype = full ? MixedDType::fp32 : half ? MixedDType::fp16 : MixedDType::bf16;
+  const Origin precision = stack().origin("litgpt", "Lightning's FSDPPrecision");
+  mesh.fsdp_param_dtype = {dtype, precision};
+  mesh.fsdp_reduce_dtype = {dtype, precision};
+}
+
 // TrainArgs.gradient_accumulation_iters
 void plan_accumulation(const Arguments& args, Draft& draft, const Document& document) {
   constexpr std::int64_t usual = 16;
   const auto all = args.get<std::int64_t>("train.global_batch_size");
   const Setting<std::int64_t>& rows = draft.plan.batch.micro_batch_size;
-  const std::int64_t steps = all.value.value_or(usual) / rows.value;
+  const std::int64_t ranks = std::max<std::int64_t>(draft.plan.mesh.world_size.value, 1);
+  const std::int64_t steps = all.value.value_or(usual) / ranks / rows.value;
   if (steps < 1) {
     return conflict(draft, all.value ? all.origin : rows.origin, document,
-                    "litgpt stops at a train.global_batch_size of less than train.micro_batch_size");
+                    ranks > 1 ? "litgpt stops at a train.global_batch_size of less than train.micro_batch_size on each "
+                                "of its devices"
+                              : "litgpt stops at a train.global_batch_size of less than train.micro_batch_size");
   }
   Setting<std::int64_t>& planned = draft.plan.batch.gradient_accumulation_steps;
   planned.value = steps;
   if (all.value || rows.origin.kind == Origin::Kind::config) planned.origin = all.value ? all.origin : rows.origin;
   if (planned.origin.kind == Origin::Kind::config) {
-    derive(planned.origin, "train.global_batch_size over train.micro_batch_size");
+    derive(planned.origin, ranks > 1 ? "train.global_batch_size over devices and train.micro_batch_size"
+                                     : "train.global_batch_size over train.micro_batch_size");
   }
 }
 
@@ -261,6 +298,7 @@ Draft read(const Inputs& given, const Document& document) {
   plan_precision(args, draft);
   plan_quantization(args, inputs, draft);
   plan_length(args, inputs, draft, document);
+  plan_ranks(inputs, draft);
   plan_accumulation(args, draft, document);
   plan_optimizer(args, draft);
   if (draft.errors.empty() && draft.missing.empty()) warn_of_script(inputs, draft, document);
@@ -295,7 +333,9 @@ constexpr auto sayings = std::to_array<Saying>({
      [](const TrainingPlan& p) { return count_where(true, p.batch.sequence_length.value); }},
     {"gradient_accumulation_steps", "train.global_batch_size",
      [](const TrainingPlan& p) {
-       return count_where(true, p.batch.micro_batch_size.value * p.batch.gradient_accumulation_steps.value);
+       const std::int64_t ranks = std::max<std::int64_t>(p.mesh.world_size.value, 1);
+       const std::int64_t rows = p.batch.micro_batch_size.value * p.batch.gradient_accumulation_steps.value;
+       return count_where(true, rows * ranks);
      }},
 });
 
