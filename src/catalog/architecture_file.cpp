@@ -19,7 +19,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 48> known_keys{"model_types",
+constexpr std::array<std::string_view, 49> known_keys{"model_types",
                                                       "task",
                                                       "rows",
                                                       "source",
@@ -53,6 +53,7 @@ constexpr std::array<std::string_view, 48> known_keys{"model_types",
                                                       "class_defaults",
                                                       "language",
                                                       "tower",
+                                                      "towers",
                                                       "silent",
                                                       "features",
                                                       "embedded",
