@@ -34,7 +34,7 @@ class CropFeatures final : public Module {
                                    {pictures, crops_.crops() + 1, crops_.half * crops_.half, width_});
     s.hidden.reset();
     s.pixels.reset();
-    s.seen.kept.clear();  // What the tower's class returned, all hidden states among it.
+    s.seen.kept.clear();  // What its class's forward function was given, and had a name for.
     s.arguments.mask(Span::full).reset();
     std::vector<Tensor> put;
     for (std::int64_t i = 0; i < pictures; ++i) put.push_back(put_together(t, features));
