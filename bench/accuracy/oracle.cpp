@@ -218,6 +218,7 @@ void read_images(const json& c, ImageFacts& images) {
     images.width.value = side.at(1);
   }
   images.clips.value = c.value("audios", 0);
+  images.clip_milliseconds.value = c.value("clip_ms", 0);
   images.tiles.value = c.value("tiles", 1);
   images.token_types.value = c.value("token_types", true);
 }
@@ -340,8 +341,9 @@ Case case_of(const json& models, const json& c, const Catalog& catalog = {}) {
   const auto architecture = architecture_from(config, out.model, catalog);
   if (architecture) {
     out.architecture = *architecture;
-    // The cases' sizes are what a processor makes, but for the patches that it fills up with.
-    if (!c.contains("max_patches")) out.architecture->processor = {};
+    // The cases' sizes are what a processor makes, but for the patches that it fills up with, or the pictures' own.
+    const bool own_size = c.value("own_size", false);
+    if (!c.contains("max_patches") && !own_size) out.architecture->processor = {};
     follow_version(out);
   } else {
     out.unsupported = joined(architecture.errors());

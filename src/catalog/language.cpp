@@ -16,8 +16,9 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 12> part_keys{"key",      "model_type", "types", "module", "tied",     "flat",
-                                                     "defaults", "taken",      "given", "held",   "optional", "always"};
+constexpr std::array<std::string_view, 17> part_keys{
+    "key",  "model_type", "types",  "module", "tied",     "flat",  "defaults",  "taken",   "given",
+    "held", "optional",   "always", "name",   "features", "merge", "processor", "or_input"};
 
 bool has(const Node& mapping, std::string_view key) {
   const Node* node = mapping.find(key);
@@ -178,6 +179,7 @@ Segment tower_of(const Whole& whole, Fields& part, const std::string& name) {
       whole.values.refuse(*part.find("taken"), "hidden state " + std::to_string(state) + " is taken twice");
       continue;
     }
+    if (at == 0 && part.find("or_input") != nullptr) continue;  // The op that takes it says so, where there is any.
     if ((at >= 1 && at < states) || !errors.empty()) continue;
     whole.values.refuse(*part.find("taken"), "features are taken of hidden state " + std::to_string(state) +
                                                  ", which none of the " + std::to_string(out.layers.size()) +
@@ -211,27 +213,78 @@ std::optional<Segment> silent_tower(const Whole& whole) {
   return out;
 }
 
-/// What a whole model does beside its parts.
-struct Joints {
-  std::vector<OpSpec> embedded{};  ///< Once its tokens are embedded,
-  std::vector<OpSpec> merge{};     ///< … and once the tower is done.
+/// A tower, what comes of its output last, and what the whole does with that.
+struct Tower {
+  Segment segment{};
+  std::vector<OpSpec> merge{};
+  OpSpec processor{};
+  std::string key{};         ///< Of config.json.
+  bool is_left_out = false;  ///< transformers builds none (SubConfigSpec(optional=True)).
 };
 
-/// A model of the language model's segments in which images are merged after its embeddings.
-void join(Architecture& out, Segment tower, const Joints& joints) {
+/// `fields` has features, merge and processor beside the part, or as its own keys.
+Tower tower_with(const Whole& whole, Fields& part, Fields& fields, const std::string& name) {
+  Tower out{tower_of(whole, part, name)};
+  if (!whole.fields.errors().empty()) return out;
+  const std::vector<OpSpec> features = ops_in(fields, whole.values, "features");
+  out.segment.tail.insert(out.segment.tail.end(), features.begin(), features.end());
+  out.merge = ops_in(fields, whole.values, "merge");
+  if (const Node* processor = fields.find("processor")) out.processor = op_of(fields, whole.values, *processor);
+  return out;
+}
+
+/// The only one, under `tower`; or those of the list `towers`, in the order in which the whole calls them.
+std::vector<Tower> towers_of(const Whole& whole) {
+  Fields& fields = whole.fields;
+  std::vector<Tower> out;
+  const Node* list = fields.find("towers");
+  const auto add = [&](const Node& node, Fields* joints) {
+    Fields part(fields.document(), node, fields.errors());
+    part.only(part_keys);
+    for (const std::string_view key : {"key", "model_type", "module"}) part.required(key);
+    if (joints == nullptr) part.required("name");
+    if (!fields.errors().empty()) return;
+    out.push_back(
+        tower_with(whole, part, joints == nullptr ? part : *joints, joints == nullptr ? part.text("name") : "tower"));
+    out.back().is_left_out = part.find("optional") != nullptr && !has(whole.config.root, part.text("key"));
+    out.back().key = part.text("key");
+  };
+  if (list == nullptr) {
+    if (const Node* only = fields.required("tower")) add(*only, &fields);
+    return out;
+  }
+  for (const Node& node : list->items) add(node, nullptr);
+  if (out.empty() && fields.errors().empty()) fields.refuse(*list, "\"towers\" must be a list of towers");
+  return out;
+}
+
+/// A model of the language model's segments in which the features of towers are merged after its embeddings. `embedded`
+/// is what the whole does once its tokens are embedded.
+void join(Architecture& out, std::vector<Tower> towers, const std::vector<OpSpec>& embedded) {
   Segment& language = out.body.front();
   const auto embedding = std::ranges::find(language.stem, "embedding", &OpSpec::op);
   auto after = embedding == language.stem.end() ? embedding : embedding + 1;
-  Segment first;
+  std::vector<Segment> body(1);
+  Segment& first = body.front();
   first.stem.assign(language.stem.begin(), after);
-  first.stem.insert(first.stem.end(), joints.embedded.begin(), joints.embedded.end());
+  first.stem.insert(first.stem.end(), embedded.begin(), embedded.end());
   for (; after != language.stem.end() && after->op == "per_layer_embedding"; ++after) first.stem.push_back(*after);
-  std::vector<OpSpec> merge = joints.merge;
-  merge.insert(merge.end(), after, language.stem.end());
-  language.stem = std::move(merge);
-  out.layers += std::ssize(tower.layers);
-  out.body.insert(out.body.begin(), std::move(tower));
-  out.body.insert(out.body.begin(), std::move(first));
+  language.stem.erase(language.stem.begin(), after);
+  for (Tower& tower : towers) {
+    const bool hears = tower.segment.hears;
+    (hears ? out.sound_processor : out.processor) = std::move(tower.processor);
+    out.layers += std::ssize(tower.segment.layers);
+    body.push_back(std::move(tower.segment));
+    if (!hears && &tower == &towers.back()) {
+      language.stem.insert(language.stem.begin(), tower.merge.begin(), tower.merge.end());
+      continue;
+    }
+    Segment& merging = body.emplace_back();
+    merging.merges = true;
+    merging.hears = hears;
+    merging.stem = std::move(tower.merge);
+  }
+  out.body.insert(out.body.begin(), std::make_move_iterator(body.begin()), std::make_move_iterator(body.end()));
 }
 
 /// What the files of parts say of training by themselves goes for the whole only where its own file says so.
@@ -259,31 +312,25 @@ void read_parts(const Whole& whole, Architecture& out) {
   Fields& fields = whole.fields;
   Diagnostics& errors = fields.errors();
   const Node* language_node = fields.required("language");
-  const Node* tower_node = fields.required("tower");
   if (!errors.empty()) return;
   Fields language_part(fields.document(), *language_node, errors);
-  Fields tower_part(fields.document(), *tower_node, errors);
-  for (Fields* part : {&language_part, &tower_part}) {
-    part->only(part_keys);
-    for (const std::string_view key : {"key", "model_type", "module"}) part->required(key);
-  }
+  language_part.only(part_keys);
+  for (const std::string_view key : {"key", "model_type", "module"}) language_part.required(key);
   if (!errors.empty()) return;
   Result<Architecture> language = language_of(whole, language_part);
   if (!language) return void(errors.insert(errors.end(), language.errors().begin(), language.errors().end()));
   for (const auto& [key, value] : language->config) whole.values.provide("language." + key, value);
-  Segment tower = tower_of(whole, tower_part, "tower");
+  std::vector<Tower> towers = towers_of(whole);
+  if (!errors.empty()) return;
   std::optional<Segment> silent = silent_tower(whole);
   if (!errors.empty()) return;
-  const std::vector<OpSpec> features = ops_in(fields, whole.values, "features");
-  Joints joints{{}, ops_in(fields, whole.values, "merge")};
-  if (fields.find("embedded") != nullptr) joints.embedded = ops_in(fields, whole.values, "embedded");
+  std::vector<OpSpec> embedded;
+  if (fields.find("embedded") != nullptr) embedded = ops_in(fields, whole.values, "embedded");
   if (!errors.empty()) return;
-  tower.tail.insert(tower.tail.end(), features.begin(), features.end());
   out = of_whole(*std::move(language), out);
-  // transformers builds no tower then (SubConfigSpec(optional=True)).
-  const std::string of_tower = tower_part.text("key");
-  if (tower_part.find("optional") != nullptr && !has(whole.config.root, of_tower))
-    out.not_played.push_back("a model without a tower (no " + of_tower + ")");
+  for (const Tower& tower : towers) {
+    if (tower.is_left_out) out.not_played.push_back("a model without a tower (no " + tower.key + ")");
+  }
   const auto says = [&](std::string_view key) { return fields.find(key) != nullptr && fields.text(key) == "true"; };
   out.caches_unasked = says("caches_unasked");
   out.caches_by_default = says("caches_by_default");
@@ -292,8 +339,7 @@ void read_parts(const Whole& whole, Architecture& out) {
   if (says("shifts_logits")) out.head.attributes.emplace_back("shifts_logits", true);
   for (const std::string_view key : std::array{std::string_view("older_loss"), older_code})
     if (fields.find(key) != nullptr) out.head.attributes.emplace_back(std::string(key), fields.text(key));
-  if (const Node* processor = fields.find("processor")) out.processor = op_of(fields, whole.values, *processor);
-  join(out, std::move(tower), joints);
+  join(out, std::move(towers), embedded);
   if (!silent) return;
   out.layers += std::ssize(silent->layers);
   out.body.insert(out.body.begin() + 1, std::move(*silent));

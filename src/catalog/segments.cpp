@@ -12,8 +12,8 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 10> segment_keys{"module", "layers", "stem",   "kinds",   "before",
-                                                        "block",  "after",  "groups", "decodes", "silent"};
+constexpr std::array<std::string_view, 9> segment_keys{"module", "layers", "stem",   "kinds",  "before",
+                                                       "block",  "after",  "groups", "decodes"};
 constexpr std::int64_t most_layers = 10'000;
 constexpr std::size_t most_kinds = 255;
 
@@ -96,8 +96,6 @@ Segment segment_of(Fields& fields, ConfigValues& values, std::string_view module
   out.module = fields.text(module_key);
   out.groups = groups_in(fields, values);
   out.decodes = fields.find("decodes") != nullptr && fields.find("decodes")->as_boolean().value_or(false);
-  out.silent = fields.find("silent") != nullptr && fields.find("silent")->as_boolean().value_or(false);
-  out.tower = out.silent;
   const std::vector<Node>& stem = items_of(fields, "stem");
   const std::vector<OpSpec> stem_ops = ops_in(fields, values, "stem");
   const std::vector<Node>& items = items_of(fields, "block");

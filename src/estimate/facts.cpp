@@ -13,6 +13,7 @@
 #include "pipeline/parts.hpp"
 #include "play.hpp"
 #include "policies/mixed_dtype.hpp"
+#include "sounds.hpp"
 #include "teacher.hpp"
 #include "unsloth_checks.hpp"
 
@@ -59,9 +60,8 @@ bool fills_cache(const TrainingPlan& plan, const Architecture& architecture) {
 
 Images images_of(const TrainingPlan& plan, const Architecture& architecture) {
   const ImageFacts& i = plan.images;
-  const bool hears = std::ranges::any_of(architecture.body, &Segment::hears);
   Images out;
-  out.count = std::max<std::int64_t>(hears ? i.clips.value : i.count.value, 0);
+  out.count = std::max<std::int64_t>(i.count.value, 0);
   constexpr std::array of_pictures{Rows::pictures, Rows::pairs, Rows::latents};
   if (std::ranges::count(of_pictures, architecture.rows) > 0) out.count = 1;
   out.height = i.height.value;
@@ -70,6 +70,15 @@ Images images_of(const TrainingPlan& plan, const Architecture& architecture) {
   out.token_types = out.count > 0 || i.token_types.value;
   out.tiles = i.tiles.value;
   if (const auto dtype = resolved(i.dtype.value)) out.dtype = *dtype;
+  return out;
+}
+
+Images sounds_of(const TrainingPlan& plan, const Architecture& architecture) {
+  Images out;
+  if (std::ranges::any_of(architecture.body, &Segment::hears))
+    out.count = std::max<std::int64_t>(plan.images.clips.value, 0);
+  out.at = plan.images.clips.origin.where;
+  if (const auto dtype = resolved(plan.images.dtype.value)) out.dtype = *dtype;
   return out;
 }
 
@@ -184,6 +193,11 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
     if (auto problem = hand_over(architecture.processor, architecture.source, f.images)) return *problem;
   }
   f.images.tiles = std::max<std::int64_t>(f.images.tiles, 1);
+  f.sounds = sounds_of(plan, architecture);
+  if (!architecture.sound_processor.op.empty() && f.sounds.count > 0) {
+    const std::int64_t milliseconds = plan.images.clip_milliseconds.value;
+    if (auto problem = hear(architecture.sound_processor, architecture.source, milliseconds, f.sounds)) return *problem;
+  }
   f.rows = architecture.rows;
   f.frozen = plan.recipe.frozen.value;
   f.weights = loaded_dtype(plan, architecture);

@@ -17,13 +17,15 @@ namespace oomplan::estimator {
 
 struct Objective;
 
-/// The images of a row, as ImageFacts; of a model that hears, its clips.
+/// The images of a row, as ImageFacts; or its sounds, of which each is a clip.
 struct Images {
   std::int64_t count = 0;
   std::int64_t height = 0;
   std::int64_t width = 0;
   std::int64_t tiles = 1;
-  std::int64_t room = 0;         ///< Patches that the processor fills each up to; 0: it does not.
+  std::int64_t frames = 0;       ///< Of a clip: of its spectrogram,
+  std::int64_t tokens = 0;       ///< … and those of a row that stand for it.
+  std::int64_t room = 0;         ///< Patches, or frames, that the processor fills each up to; 0: it does not.
   std::optional<DType> dtype{};  ///< Of pixels; none: the model's.
   bool token_types = false;      ///< Rows say which of their tokens are images'.
   Location at{};
@@ -53,7 +55,8 @@ struct Facts {
   std::int64_t width = 0;  ///< Of hidden states, where a pipeline hands them on.
   std::int64_t batch = 1;
   std::int64_t length = 1;
-  Images images{};
+  Images images{};  ///< Of what the module at work is given: in a tower of sound, and where it is merged, `sounds`.
+  Images sounds{};
   Rows rows = Rows::tokens;
   Task task = Task::causal_lm;   ///< What it is trained to do: its architecture's task, or that of another head.
   std::int64_t labels = 2;       ///< Of a classifier.

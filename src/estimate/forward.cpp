@@ -187,17 +187,18 @@ void Stream::leave_base() {
 
 namespace {
 
-/// Towers may have another attention than the language model.
-std::shared_ptr<const Facts> facts_of_tower(const Facts& facts) {
+/// What has to do with sounds is given those for images; towers may have another attention than the language model.
+std::shared_ptr<const Facts> facts_of(const Model::Segment& segment, const Facts& facts) {
   auto out = std::make_shared<Facts>(facts);
-  out->attention = facts.tower_attention;
+  if (segment.hears) out->images = facts.sounds;
+  if (segment.tower) out->attention = facts.tower_attention;
   return out;
 }
 
 /// The forward function of a tower's class, and what its caller makes of the output.
 void play_tower(Play& play, const Model::Segment& tower, bool trained_alone, std::int16_t first, Stream& s) {
   Stream v;
-  v.pixels = s.pixels;
+  v.pixels = tower.hears ? s.sounds : s.pixels;
   v.seen = std::move(s.seen);
   for (const auto& step : tower.stem) step->forward(play, v);
   for (std::size_t i = 0; i < tower.blocks.size(); ++i) {
@@ -244,7 +245,10 @@ std::shared_ptr<const Facts> facts_of_decoder(const Facts& facts) {
 
 void Model::collate(Torch& torch, const Facts& facts, Stream& s) const {
   for (const Segment& segment : body) {
-    for (const auto& step : segment.stem) step->collate(torch, facts, s);
+    const auto own = segment.hears ? facts_of(segment, facts) : nullptr;
+    if (segment.hears) std::swap(s.pixels, s.sounds);
+    for (const auto& step : segment.stem) step->collate(torch, own ? *own : facts, s);
+    if (segment.hears) std::swap(s.pixels, s.sounds);
   }
 }
 
@@ -256,12 +260,15 @@ void Model::base(Play& play, Stream& s) const {
   for (const Segment& segment : body) {
     if (&segment == &body.back() && play.facts.fills_cache && !play.facts.checkpointing && !s.arguments.cache)
       s.arguments.cache = std::make_shared<KeyValues>(play.torch, std::nullopt, play.facts.cache_kind);
-    if (segment.tower) {
-      if (play.facts.images.count > 0 && !segment.silent) {
-        auto facts = facts_of_tower(play.facts);
-        Play tower{play.torch, *facts, play.policy, facts};
-        play_tower(tower, segment, checkpoints_trained, built, s);
+    if (segment.tower || segment.merges) {
+      const auto facts = facts_of(segment, play.facts);
+      Play own{play.torch, *facts, play.policy, facts};
+      if (segment.merges) {
+        play_segment(own, segment, checkpoints_trained, built, s);
+        s.seen.keep_of_one();
+        continue;
       }
+      if (facts->images.count > 0 && !segment.silent) play_tower(own, segment, checkpoints_trained, built, s);
       built = static_cast<std::int16_t>(built + std::ssize(segment.blocks));
       continue;
     }

@@ -96,9 +96,12 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
   if (architecture.rows != Rows::tokens) return check_rows(plan, architecture, errors);
   check_clips(plan, architecture, errors);
   const bool hears = std::ranges::any_of(architecture.body, &Segment::hears);
-  const bool sees = std::ranges::any_of(architecture.body, [](const Segment& s) { return s.tower && !s.silent; });
-  const std::int64_t count = hears ? plan.images.clips.value : plan.images.count.value;
-  if (sees && !hears && count == unknown_images) {
+  const bool sees =
+      std::ranges::any_of(architecture.body, [](const Segment& s) { return s.tower && !s.silent && !s.hears; });
+  const std::int64_t pictures = sees ? plan.images.count.value : 0;
+  const std::int64_t sounds = hears ? plan.images.clips.value : 0;
+  const bool has_media = pictures > 0 || sounds > 0;
+  if (pictures == unknown_images) {
     Diagnostic d = unmodelled(architecture.source + " sees images, and nothing says whether the rows have any",
                               plan.images.count.origin);
     d.hint =
@@ -106,7 +109,7 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
         "pixels.";
     errors.push_back(std::move(d));
   }
-  if (sees && count > 0 && plan.recipe.kind.value != RecipeKind::supervised) {
+  if (has_media && plan.recipe.kind.value != RecipeKind::supervised) {
     errors.push_back(
         unmodelled(fmt::format("{} of rows with images is not modelled yet", name_of(plan.recipe.kind.value)),
                    plan.recipe.kind.origin));
@@ -114,16 +117,16 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
   const Loss loss = plan.recipe.loss.value;
   const KernelFacts& k = plan.kernels;
   const bool makes_logits = loss != Loss::chunked_logprob && loss != Loss::cut_cross_entropy;
-  if (sees && count > 0 && loss != Loss::full_logits && (hears || makes_logits)) {
+  if (has_media && loss != Loss::full_logits && (sounds > 0 || makes_logits)) {
     errors.push_back(unmodelled(
         fmt::format("the loss {} of rows with images is not modelled yet", loss_names[static_cast<std::size_t>(loss)]),
         plan.recipe.loss.origin));
   }
-  check_seeing_ranks(plan, sees, errors);
-  if (hears && count > 0 && (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value)) {
+  check_seeing_ranks(plan, sees || hears, errors);
+  if (sounds > 0 && (k.lora_qkv.value || k.lora_o.value || k.lora_mlp.value)) {
     errors.push_back(unmodelled("fused LoRA kernels over rows with sounds are not modelled yet", k.lora_qkv.origin));
   }
-  if ((sees && !hears) || plan.images.count.value <= 0) return;
+  if (sees || plan.images.count.value <= 0) return;
   errors.push_back(
       unmodelled(architecture.model_type + " models that see images are not modelled yet", plan.images.count.origin));
 }

@@ -253,6 +253,9 @@ void make_body(const Repetition& repetition, Builder& builder, Model& model) {
   for (const Segment& segment : builder.architecture.body) {
     Model::Segment& made = out.emplace_back();
     made.decodes = segment.decodes;
+    made.hears = segment.hears;
+    made.merges = segment.merges;
+    Restore media(builder.facts.images, segment.hears ? builder.facts.sounds : builder.facts.images);
     make_steps(segment.stem, builder, made.stem);
     for (const int here = first + static_cast<int>(out.size()) - 1;
          unit != repetition.units().end() && unit->segment == here; ++unit) {

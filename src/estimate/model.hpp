@@ -40,6 +40,8 @@ struct Model {
     Modules tail{};
     bool tower = false;
     bool silent = false;
+    bool hears = false;
+    bool merges = false;
     std::int64_t taken = -1;  ///< Of its blocks, the one whose output features are made of; -1: none.
   };
   std::vector<Segment> body{};

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "modules/hd_crops.hpp"
+
 namespace oomplan::estimator {
 namespace {
 
@@ -196,6 +198,14 @@ Wrong tiles_by_edge(const Rule& r, Images& i) {
   return cut({whole(longer / tile), std::max<std::int64_t>(whole(shorter / tile), 1)}, i);
 }
 
+/// image_processing_phi4_multimodal.py: as many crops as a picture fills. Its own size says the rest.
+Wrong tiles_by_crops(const Rule& r, Images& i) {
+  const HdCrops crops = hd_crops({r.integer("tile"), r.integer("patch"), r.integer("most")}, i.height, i.width);
+  if (crops.too_thin) return "a picture of so thin a shape, at which its processor stops,";
+  i.tiles = crops.crops() + 1;
+  return {};
+}
+
 struct Named {
   std::string_view name;
   Wrong (*play)(const Rule&, Images&);
@@ -204,6 +214,7 @@ struct Named {
 constexpr std::array rules{Named{"smart_resize", smart_resize, false},
                            Named{"longest_edge", longest_edge, false},
                            Named{"filled", filled, false},
+                           Named{"tiles_by_crops", tiles_by_crops, false},
                            Named{"tiles_by_shape", tiles_by_shape, true},
                            Named{"tiles_by_scale", tiles_by_scale, true},
                            Named{"tiles_by_fit", tiles_by_fit, true},

@@ -113,6 +113,13 @@ struct Seen {
   std::vector<Tensor> deep{};  ///< Such features of the tower's earlier layers, for the first blocks (DeepStack).
   Tensor mask{};               ///< Where rows have them: batch × length × 1.
   std::vector<Tensor> kept{};  ///< What the outputs of the tower's classes hold until the model returns.
+
+  /// Another tower comes: what this one left has names of its own, which live until the model returns.
+  void keep_of_one() {
+    for (Tensor* left : {&features, &mask}) {
+      if (*left) kept.push_back(std::exchange(*left, {}));
+    }
+  }
 };
 
 class AltUpRouter;
@@ -137,7 +144,8 @@ struct Stream {
   Tensor input_ids{};
   Tensor attention_mask{};  ///< As the collator makes it: 1 where a token is real.
   Tensor labels{};
-  Tensor pixels{};             ///< As the processor hands them.
+  Tensor pixels{};             ///< As the processor hands them,
+  Tensor sounds{};             ///< … and spectrograms.
   std::vector<Tensor> sent{};  ///< What else is in the batch.
   Seen seen{};
   Tensor taken{};                      ///< In a tower: the output of the layer that Segment::taken names.
@@ -208,6 +216,8 @@ class Builder {
  public:
   Builder(Torch& with, const Facts& plan_facts, const Architecture& model, Policy& plan_policy)
       : torch(with), facts(plan_facts), architecture(model), policy(plan_policy) {}
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
   /// How the architecture's code calls its dropouts.
   using Dropout = Tensor (Torch::*)(const Tensor&, double);
   Dropout dropout() const { return architecture.functional_dropout ? &Torch::functional_dropout : &Torch::dropout; }
@@ -273,7 +283,7 @@ class Builder {
   std::vector<std::string> unmatched_targets() const;
 
   Torch& torch;
-  const Facts& facts;
+  Facts facts;  ///< Of the plan, but that `images` are what the segment being built is given.
   const Architecture& architecture;
   Policy& policy;
   std::string prefix{};              ///< "model.layers.*" while a layer is built.
@@ -297,6 +307,7 @@ class Builder {
   std::int64_t layers = 0;  ///< Of the segment being built.
   /// Of a picture, where its size says how many; the tower puts those of all pictures together. 0: as the plan has it.
   std::int64_t tiles_by_size = 0;
+  std::int64_t media_tokens = 0;  ///< Those of a row that images and sounds stand for, as far as it is built.
 
  private:
   /// A weight of the checkpoint: where its events begin, and its name, cut where the layer's number stands.

@@ -15,6 +15,7 @@ Stream after_forward(const Stream& s) {
   kept.attention_mask = s.attention_mask;
   kept.labels = s.labels;
   kept.pixels = s.pixels;
+  kept.sounds = s.sounds;
   kept.sent = s.sent;
   kept.logits = s.logits;
   kept.returned = s.returned;

@@ -79,6 +79,7 @@ inline bool offloads_zero_optimizer(const Plan& plan) {
   return is_zero(plan) && plan.mesh.zero_offload_optimizer.value;
 }
 inline bool has_images(const Plan& plan) { return plan.images.count.value > 0; }
+inline bool has_clips(const Plan& plan) { return plan.images.clips.value > 0; }
 inline bool has_workers(const Plan& plan) { return plan.loader.workers.value > 0; }
 
 }  // namespace oomplan::planning

@@ -88,7 +88,12 @@ inline constexpr std::array run_rows{
                                                          "to as many seconds as its processor makes of all; "
                                                          "`unknown` gives no estimate of such a model",
                                                          {{{activations, 3}, {inputs, 3}}},
-                                                         [](const Plan& plan) { return plan.images.clips.value > 0; }}),
+                                                         has_clips}),
+    fact<&Plan::images, &ImageFacts::clip_milliseconds, as::count>(
+        "clip_milliseconds", {"how long each sound is, of a model whose processor does not make all as long; 0: nobody "
+                              "said",
+                              {},
+                              has_clips}),
     fact<&Plan::images, &ImageFacts::token_types, as::boolean>(
         "image_token_types",
         {"rows without images come from the model's processor too, which says of each token whether it is an image's",

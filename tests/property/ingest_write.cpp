@@ -138,7 +138,7 @@ TrainingPlan framework_plan(Dice& dice, const std::string& dialect) {
   plan.adapter.input_grads.value = dialect == "axolotl";
   plan.recipe.frozen.value = {};  // Of images no framework's dialect says anything.
   plan.images.count.value = plan.images.clips.value = unknown_images;
-  plan.images.height.value = plan.images.width.value = 0;
+  plan.images.clip_milliseconds.value = plan.images.height.value = plan.images.width.value = 0;
   plan.images.tiles.value = 1;
   plan.images.dtype.value = MixedDType::fp32;
   plan.images.token_types.value = false;

@@ -79,11 +79,12 @@ struct Segment {
   std::vector<std::vector<OpSpec>> before{};  ///< Of each kind, what the model does before it calls such a layer,
   std::vector<std::vector<OpSpec>> after{};   ///< … and with what the layer gives.
   std::vector<std::uint8_t> layers{};         ///< The kind of each layer.
-  std::int64_t groups = 0;     ///< Layers share their weights: each of so many groups in a row has one set; 0: none do.
-  bool decodes = false;        ///< It runs on the targets, not on the rows.
-  bool tower = false;          ///< Of images: played apart, on a stream of its own, and only where rows have images.
-  bool hears = false;          ///< Of a tower: of sound, not of images.
-  bool silent = false;         ///< Of a tower: no row has anything for it. It is held, and not played.
+  std::int64_t groups = 0;  ///< Layers share their weights: each of so many groups in a row has one set; 0: none do.
+  bool decodes = false;     ///< It runs on the targets, not on the rows.
+  bool tower = false;   ///< Of images or sound: played apart, on a stream of its own, and only where rows have some.
+  bool hears = false;   ///< It has to do with sounds, not with images: a tower, or the steps that merge what one made.
+  bool merges = false;  ///< Its stem is what the whole does with a tower's features before it calls another one.
+  bool silent = false;  ///< Of a tower: no row has anything for it. It is held, and not played.
   std::vector<OpSpec> tail{};  ///< Of a tower: what makes the language model's features of its output.
   std::optional<std::int64_t>
       taken{};  ///< Of a tower: the layer whose output the features are made of, not the last's.
@@ -158,6 +159,7 @@ struct Architecture {
   std::vector<std::string> linear_layers{};  ///< Those that peft adapts, where it refuses all-linear; else empty.
   std::vector<Segment> body{};
   OpSpec processor{};  ///< What becomes of a picture before the model sees it: a rule of src/estimate/pictures.cpp.
+  OpSpec sound_processor{};  ///< … and of a sound: src/estimate/sounds.cpp.
   std::vector<OpSpec> tail{};
   OpSpec head{};  ///< What makes logits of the hidden states: a file in src/estimate/heads.
   std::vector<std::pair<Task, OpSpec>> heads{};             ///< Those of other tasks.

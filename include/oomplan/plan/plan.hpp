@@ -134,7 +134,8 @@ struct ImageFacts {
   Setting<MixedDType> dtype{};    ///< In which pixels come; as_held: in the model's own.
   Setting<std::int64_t> clips{};  ///< Of sound, in each row, each padded to the seconds that the processor makes of
                                   ///< all; unknown_images where nobody said.
-  Setting<bool> token_types{};    ///< Rows say which of their tokens are of images though none is: a processor's do.
+  Setting<std::int64_t> clip_milliseconds{};  ///< Of each; 0: not known.
+  Setting<bool> token_types{};  ///< Rows say which of their tokens are of images though none is: a processor's do.
   friend bool operator==(const ImageFacts&, const ImageFacts&) = default;
 };
 

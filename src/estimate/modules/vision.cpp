@@ -100,12 +100,17 @@ Grid grid_of(Builder& b, std::int64_t patch, std::int64_t step, std::int64_t mos
 }
 
 void check_room(Builder& b, std::int64_t tokens) {
-  if (tokens <= b.facts.length) return;
+  b.media_tokens = saturating_add(b.media_tokens, tokens);
+  if (b.media_tokens <= b.facts.length) return;
   Diagnostic d;
   d.code = "estimate/too-long";
-  d.message = fmt::format("the images of a row are {} tokens, and the row has {}", tokens, b.facts.length);
+  d.message = fmt::format("the {} of a row are {} tokens, and the row has {}",
+                          b.facts.sounds.count > 0 ? "images and sounds" : "images", b.media_tokens, b.facts.length);
   d.where = b.facts.images.at;
-  d.hint = "make rows longer, or set image_height and image_width to those of the pictures as the model is given them";
+  d.hint = b.facts.sounds.count > 0
+               ? "make rows longer, or set clip_milliseconds, image_height and image_width to those of the rows"
+               : "make rows longer, or set image_height and image_width to those of the pictures as the model is given "
+                 "them";
   b.problems.push_back(std::move(d));
 }
 

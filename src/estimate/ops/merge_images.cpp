@@ -10,6 +10,7 @@ class MergeImages final : public Module {
       : split_(a.flag("split", false)),
         returned_(a.flag("returned", false)),
         other_mask_(a.flag("other_mask", false)),
+        kept_(a.flag("kept", true)),
         packed_(a.flag("packed", false)) {
     if (packed_) return;
     const Images& i = b.facts.images;
@@ -19,7 +20,7 @@ class MergeImages final : public Module {
   void forward(Play& play, Stream& s) const override {
     if (play.facts.images.count == 0) return;
     Torch& t = play.torch;
-    if (!packed_) s.seen.kept.push_back(s.seen.features);
+    if (!packed_ && kept_) s.seen.kept.push_back(s.seen.features);
     s.seen.features = t.to(in_rows(t, s.seen.features), s.inputs_embeds->dtype);
     if (returned_) s.returned.push_back(s.seen.features);
     s.seen.mask = t.unsqueeze(t.empty(s.input_ids->sizes, DType::boolean, "aten::eq"), 2);
@@ -33,8 +34,10 @@ class MergeImages final : public Module {
   }
 
  private:
-  /// Of one tile: as given, or a token for each square of patches.
+  /// Of one tile, or clip: as its processor counts those of a clip (`heard`), as given, or a token for each square of
+  /// patches.
   static std::int64_t tokens_of(const Attributes& a, Builder& b) {
+    if (a.flag("heard", false)) return b.facts.images.tokens;
     if (a.find("tokens") != nullptr) return a.integer("tokens");
     const std::int64_t patch = a.integer("patch_size");
     const std::int64_t merge = a.integer("merge", 1);
@@ -55,6 +58,7 @@ class MergeImages final : public Module {
   bool split_;       ///< The features of each image are an entry of a list, from which they are put together again.
   bool returned_;    ///< The model's output has them too.
   bool other_mask_;  ///< Its forward function has a mask of videos too.
+  bool kept_;        ///< The tower's own output lives until the model returns.
   bool packed_;      ///< The features came packed: no output of the tower's holds them, and their tokens are counted.
 };
 

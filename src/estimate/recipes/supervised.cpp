@@ -112,7 +112,7 @@ void fetch_others(Stage& stage) {
     const Stream one = stage.batch(stage.facts());
     std::vector<Tensor> kinds{one.input_ids};
     if (stage.facts().objective->loss != Loss::summed_logits)
-      kinds.insert(kinds.end(), {one.attention_mask, one.labels, one.pixels});
+      kinds.insert(kinds.end(), {one.attention_mask, one.labels, one.pixels, one.sounds});
     kinds.insert(kinds.end(), one.sent.begin(), one.sent.end());
     return kinds;
   });

@@ -13,6 +13,17 @@ Tensor Torch::index_rows(const Tensor& x, const Tensor& rows) {
   return attach(node, empty(sizes, x->dtype, "aten::index"));
 }
 
+// derivatives.yaml: index_select_backward_symint, which adds to zeros in place.
+Tensor Torch::index_select(const Tensor& x, const Tensor& rows) {
+  NodeRef node = record("IndexSelectBackward0", {&x},
+                        [](Torch& t, Node& n, Grads& g) { g.out[0] = t.zeros(n.dims, g.in[0]->dtype); });
+  if (node) node->dims = x->sizes;
+  save(node, 0, rows);
+  Dims sizes = x->sizes;
+  sizes[0] = rows->sizes[0];
+  return attach(node, empty(sizes, x->dtype, "aten::index_select"));
+}
+
 // The index is a tensor of one number, from which a list of one is made.
 Tensor Torch::index_one(const Tensor& x, int dim) {
   const Tensor index = empty({1}, DType::int64, "aten::_to_copy");

@@ -118,7 +118,8 @@ class Torch {
   Tensor pad_last(const Tensor& x, std::int64_t by);
 
   // --- indexing ------------------------------------------------------------------------------------------------
-  Tensor index_rows(const Tensor& x, const Tensor& rows);  ///< x[rows].
+  Tensor index_rows(const Tensor& x, const Tensor& rows);    ///< x[rows].
+  Tensor index_select(const Tensor& x, const Tensor& rows);  ///< torch.index_select(x, 0, rows).
   /// x[..., [i], ...] at dimension `dim`: a copy, since i stands in a list.
   Tensor index_one(const Tensor& x, int dim);
   Tensor gather_last(const Tensor& x, const Tensor& index);  ///< x.gather(-1, index).

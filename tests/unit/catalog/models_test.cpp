@@ -99,6 +99,19 @@ TEST(Models, OneThatSeesHasATowerBetweenItsEmbeddingAndItsLayers) {
   EXPECT_EQ(found.layers, 32 + 36);
 }
 
+TEST(Models, OneThatSeesAndHearsHasBothTowersInTheOrderInWhichTheyAreCalled) {
+  const Architecture found = model("Qwen/Qwen2.5-Omni-7B");
+  ASSERT_EQ(found.body.size(), 5U);
+  EXPECT_TRUE(found.body[1].tower && found.body[1].hears);
+  EXPECT_TRUE(found.body[2].merges && found.body[2].hears);
+  EXPECT_EQ(found.body[2].stem.front().op, "merge_images");
+  EXPECT_TRUE(found.body[3].tower && !found.body[3].hears);
+  EXPECT_EQ(found.body[4].stem.front().op, "merge_images");
+  EXPECT_EQ(found.sound_processor.op, "frames");
+  EXPECT_EQ(found.processor.op, "smart_resize");
+  EXPECT_EQ(found.layers, 32 + 32 + 28);
+}
+
 TEST(Models, TheLayerThatFeaturesAreTakenOfIsOfAKindOfItsOwn) {
   const Architecture found = model("llava-hf/llava-1.5-7b-hf");
   ASSERT_EQ(found.body[1].layers.size(), 24U);

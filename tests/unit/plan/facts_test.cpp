@@ -294,6 +294,7 @@ TEST(FactTable, FactsMatterWhereSomethingAsksForThem) {
                                            "mean_resizing",
                                            "target_length",
                                            "clips",
+                                           "clip_milliseconds",
                                            "image_token_types",
                                            "max_steps",
                                            "columns",

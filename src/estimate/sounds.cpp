@@ -1,0 +1,52 @@
+// The rules of transformers 5.23's feature extractors, from a sound to the frames of its spectrogram.
+#include "sounds.hpp"
+
+#include <algorithm>
+
+namespace oomplan::estimator {
+namespace {
+
+std::int64_t number(const OpSpec& spec, std::string_view name, std::int64_t otherwise) {
+  const Attribute* a = spec.find(name);
+  const auto* value = a == nullptr ? nullptr : std::get_if<std::int64_t>(a);
+  return value == nullptr ? otherwise : *value;
+}
+
+Diagnostic undecided(const std::string& model, const std::string& message, const Images& sounds) {
+  Diagnostic d;
+  d.code = "estimate/unmodelled";
+  d.message = model + ": " + message;
+  d.where = sounds.at;
+  return d;
+}
+
+}  // namespace
+
+// A frame each `hop` samples, of which the last has `window` of them: of 1, as WhisperFeatureExtractor counts those
+// that are no padding. It makes all as long as `most`, and cuts what is longer. A token stands for the frames that
+// are one once a convolution has `halved` them so many times, and so many of these are `pooled`.
+std::optional<Diagnostic> hear(const OpSpec& processor, const std::string& model, std::int64_t milliseconds,
+                               Images& sounds) {
+  if (processor.op != "frames")
+    return undecided(model, "a feature extractor's rule " + processor.op + " is not known", sounds);
+  if (milliseconds <= 0) {
+    Diagnostic d = undecided(model, "the length of its sounds decides what it holds, and is not known", sounds);
+    d.hint = "set clip_milliseconds (--set clip_milliseconds=8000), to how long each is.";
+    return d;
+  }
+  constexpr std::int64_t thousand = 1000;
+  const std::int64_t samples = saturating_mul(milliseconds, number(processor, "rate", 16000)) / thousand;
+  const std::int64_t window = number(processor, "window", 1);
+  if (samples < window) return undecided(model, "a sound of less than a frame is not modelled", sounds);
+  sounds.frames = (samples - window) / number(processor, "hop", 1) + 1;
+  const std::int64_t most = number(processor, "most", 0);
+  if (most > 0) sounds.frames = std::min(sounds.frames, most);
+  sounds.room = most;
+  sounds.tokens = sounds.frames;
+  for (std::int64_t i = number(processor, "halved", 0); i > 0; --i) sounds.tokens = divided_up(sounds.tokens, 2);
+  sounds.tokens /= number(processor, "pooled", 1);
+  if (sounds.tokens < 1) return undecided(model, "a sound of less than a token is not modelled", sounds);
+  return {};
+}
+
+}  // namespace oomplan::estimator
