@@ -19,7 +19,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 49> known_keys{"model_types",
+constexpr std::array<std::string_view, 50> known_keys{"model_types",
                                                       "task",
                                                       "rows",
                                                       "source",
