@@ -123,7 +123,7 @@ TEST(Lora, ATargetIsTheEndOfAPathTheWholePathOrAll) {
 TEST(Lora, TheHeadIsAdaptedByItsNameOnly) {
   const auto adapted = [](const std::string& target) {
     Layer layer(lora());
-    layer.facts.lora_targets = {target};
+    layer.builder.facts.lora_targets = {target};
     layer.builder.trained = 0;
     layer.builder.prefix.clear();
     Linear::head(layer.builder, "lm_head", in, out, false, {});

@@ -40,7 +40,7 @@ TEST_F(Norm, RmsNormKeepsAnFp32CopyItsScaleAndTheNormalisedRows) {
 }
 
 TEST_F(Norm, AFrozenRmsNormKeepsNoNormalisedRows) {
-  facts.kind = Adapter::lora;
+  builder.facts.kind = Adapter::lora;
   const RmsNorm norm(builder, "norm", width);
   const Tensor x = torch.mul_scalar(leaf(torch, {rows, width}, DType::bf16));
   const Watch watch(torch);
