@@ -2,6 +2,7 @@
 // returns its weights (torch/nn/functional.py: multi_head_attention_forward, need_weights).
 #include "modules/activation.hpp"
 #include "modules/layer_norm.hpp"
+#include "modules/learned_query.hpp"
 #include "modules/linear.hpp"
 
 namespace oomplan::estimator::ops {
@@ -17,9 +18,7 @@ class AttentionPool final : public Module {
     const std::string out = m + "attention.out_proj";
     if (b.facts.adapts() && b.targeted(out, true)) a.unmodelled("adapters in torch.nn.MultiheadAttention");
     if (b.quantized(out)) a.unmodelled("quantized weights in torch.nn.MultiheadAttention");
-    probe_ = b.weight(m + "probe", {1, 1, width_}, Part::embedding);
-    in_weight_ = b.weight(m + "attention.in_proj_weight", {saturating_mul(3, width_), width_}, Part::matrix);
-    in_bias_ = b.weight(m + "attention.in_proj_bias", {saturating_mul(3, width_)}, Part::bias);
+    query_ = LearnedQuery(b, m, width_, head_dim_);
     out_weight_ = b.weight(m + "attention.out_proj.weight", {width_, width_}, Part::matrix);
     out_bias_ = b.weight(m + "attention.out_proj.bias", {width_}, Part::bias);
     norm_ = LayerNorm(b, m + "layernorm", width_);
@@ -30,7 +29,7 @@ class AttentionPool final : public Module {
   void forward(Play& play, Stream& s) const override {
     Torch& t = play.torch;
     const Tensor mask = s.arguments.mask(Span::full) ? of_heads(play, s.hidden) : Tensor();
-    const Tensor pooled = attended(t, s.hidden);
+    const Tensor pooled = query_(t, s.hidden, out_weight_, out_bias_);
     Tensor hidden = norm_(play, pooled);
     hidden = second_(play, activation_(t, first_(play, hidden)));
     hidden = t.add(pooled, hidden);
@@ -43,40 +42,16 @@ class AttentionPool final : public Module {
     Torch& t = play.torch;
     InBucket scores(t, Bucket::attention_scores);
     const Dims sizes{x->sizes[0], width_ / head_dim_, 1, x->sizes[1]};
-    if (play.facts.attention == Attention::eager) return t.empty(sizes, probe_->dtype, "aten::repeat");
+    if (play.facts.attention == Attention::eager) return t.empty(sizes, query_.dtype(), "aten::repeat");
     const Tensor repeated = t.empty(sizes, DType::boolean, "aten::repeat");
-    return t.empty(sizes, probe_->dtype, "aten::where");
-  }
-
-  Tensor attended(Torch& t, const Tensor& x) const {
-    const std::int64_t rows = x->sizes[0];
-    const std::int64_t patches = x->sizes[1];
-    const Tensor probe = t.repeat_first(probe_, rows);
-    const Tensor key = t.contiguous(t.transpose(x, 0, 1));
-    const Tensor q =
-        t.linear(t.transpose(probe, 0, 1), t.slice(in_weight_, 0, 0, width_), t.slice(in_bias_, 0, 0, width_));
-    Tensor both = t.linear(key, t.slice(in_weight_, 0, width_, 2 * width_), t.slice(in_bias_, 0, width_, 2 * width_));
-    both = t.contiguous(t.transpose(t.view(both, {patches * rows, 2, width_}), 0, 1));
-    const Tensor k = heads_of_rows(t, t.slice(both, 0, 0, 1), patches, rows);
-    const Tensor v = heads_of_rows(t, t.slice(both, 0, 1, 1), patches, rows);
-    const Tensor scaled = t.mul_scalar(heads_of_rows(t, q, 1, rows));
-    Tensor weights = t.bmm(scaled, t.transpose(k, 1, 2));
-    weights = t.softmax_last(weights);
-    Tensor out = t.bmm(weights, v);
-    out = t.reshape(t.transpose(out, 0, 1), {rows, width_});
-    out = t.linear(out, out_weight_, out_bias_);
-    return t.view(out, {rows, 1, width_});
-  }
-
-  /// length × rows × width: a matrix of length × head for each head of each row.
-  Tensor heads_of_rows(Torch& t, const Tensor& x, std::int64_t length, std::int64_t rows) const {
-    return t.transpose(t.view(x, {length, rows * (width_ / head_dim_), head_dim_}), 0, 1);
+    return t.empty(sizes, query_.dtype(), "aten::where");
   }
 
   std::int64_t width_;
   std::int64_t head_dim_;
   Activation activation_;
-  Tensor probe_{}, in_weight_{}, in_bias_{}, out_weight_{}, out_bias_{};
+  LearnedQuery query_{};
+  Tensor out_weight_{}, out_bias_{};
   LayerNorm norm_{};
   Linear first_{}, second_{};
 };
