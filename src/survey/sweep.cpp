@@ -50,6 +50,23 @@ std::vector<bool> here_or_above(const Sweep& sweep, std::vector<bool> out) {
   return out;
 }
 
+/// Whether from its first value to its last less is needed, along every line that is known at both: of more GPUs each
+/// holds less, and none is "larger" than another.
+bool lessens(const Sweep& sweep, std::size_t a) {
+  const std::size_t stride = strides_of(sweep.axes)[a];
+  const std::size_t last = (sweep.axes[a].values.size() - 1) * stride;
+  bool any = false;
+  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    if (i / stride % sweep.axes[a].values.size() != 0) continue;
+    const SweepPoint& low = sweep.points[i];
+    const SweepPoint& high = sweep.points[i + last];
+    if (!low.undecided.empty() || !high.undecided.empty()) continue;
+    if (low.needed <= high.needed) return false;
+    any = true;
+  }
+  return any;
+}
+
 double product(const Sweep& sweep, std::size_t i) {
   double out = 1;
   const std::vector<std::size_t> places = places_at(sweep.axes, i);
@@ -111,6 +128,8 @@ Diagnostics errors_at(const Document& document, const IngestOptions& options, co
 }
 
 void find_frontier(Sweep& sweep) {
+  for (std::size_t a = 0; a < sweep.axes.size(); ++a)
+    sweep.axes[a].numbers = sweep.axes[a].numbers && !lessens(sweep, a);
   std::vector<bool> sound = fits_here_and_below(sweep);
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     if (sweep.points[i].fits && !sound[i]) sweep.lucky.push_back(i);

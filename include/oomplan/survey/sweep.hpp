@@ -17,7 +17,8 @@ namespace oomplan {
 struct Axis {
   std::string key{};  ///< As --set takes it: a key of the config's own format, or a field of the plan.
   std::vector<std::string> values{};
-  bool numbers = false;  ///< The values are numbers, ascending: "larger" has a meaning.
+  bool numbers = false;  ///< The values are numbers, ascending, of which the last needs no less than the first:
+                         ///< "larger" has a meaning.
   friend bool operator==(const Axis&, const Axis&) = default;
 };
 

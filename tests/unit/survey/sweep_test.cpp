@@ -91,5 +91,18 @@ TEST(Frontier, IsWhatItsDefinitionSays) {
   }
 }
 
+TEST(Frontier, OfWhatLessensTheNeedHasNoLargest) {
+  Sweep sweep;
+  sweep.axes = {{.key = "rows", .values = {"1", "2"}, .numbers = true},
+                {.key = "gpus", .values = {"1", "2", "4"}, .numbers = true}};
+  for (const std::int64_t needed : {90, 50, 30, 140, 85, 45})
+    sweep.points.push_back({.needed = Bytes(needed), .fits = needed <= 80});
+  find_frontier(sweep);
+  EXPECT_TRUE(sweep.axes[0].numbers);
+  EXPECT_FALSE(sweep.axes[1].numbers);
+  EXPECT_EQ(sweep.frontier, (std::vector<std::size_t>{1, 5}));
+  EXPECT_TRUE(sweep.lucky.empty());
+}
+
 }  // namespace
 }  // namespace oomplan
