@@ -366,8 +366,7 @@ void wake(const TrainingPlan& plan, const Gpu& gpu, Fit& fit) {
   term->source =
       "vLLM while it is awake, with the weights that it shares: load_vllm (unsloth_zoo/vllm_utils.py) gives it a part "
       "of the card by its size; beside that CUDA graphs, adapters and optimizer, and up to 1.26 GiB in which it tried "
-      "its "
-      "largest batch and which it may let go of";
+      "its largest batch and which it may let go of";
   fit.apart += more;
   fit.needed = awake;
   if (fit.verdict == FitVerdict::fits && awake > gpu.total - fit.wanted) fit.verdict = FitVerdict::at_the_edge;

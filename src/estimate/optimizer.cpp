@@ -147,20 +147,19 @@ class Group {
     }
   }
 
-  /// No view of a bucket, which is DDP's.
+  /// DTensor makes the gradient of an embedding that tensor parallelism shares of all its rows, on each rank, of which
+  /// this one's are a view; FSDP2 reduces it, and a tied head's is added to this rank's.
   static bool has_whole_gradient(Torch& t, const Parameter& p) {
-    if (p.part != Part::embedding) return false;
+    if (!p.whole->subclass || p.held.get() != p.whole.get()) return false;
     const Tensor& gradient = p.held->grad;
-    const auto& storage = t.recorder.at(gradient->storage);
-    return storage.bucket == Bucket::gradients &&
-           storage.bytes > 2 * storage_bytes(gradient->sizes, gradient->dtype) - 512;
+    return t.recorder.at(gradient->storage).bytes > storage_bytes(gradient->sizes, gradient->dtype);
   }
 
-  /// DTensor has a whole gradient of a weight that is shared by rows (an embedding's, of tensor parallelism): each
-  /// argument that it is (addcmul_ has it twice) is cut by itself.
+  /// Each argument that such a gradient is, is cut by itself.
   void cut_whole_gradients(Torch& t) {
+    constexpr int of_addcmul = 2;  // torch/optim/adam.py: _foreach_addcmul_(exp_avg_sqs, grads, grads)
     std::vector<Tensor> made;
-    for (int argument = 0; argument < 2; ++argument) {
+    for (int argument = 0; argument < of_addcmul; ++argument) {
       for_each_of(t, parameters_, [&](const Parameter& p) {
         if (has_whole_gradient(t, p)) made.push_back(like(t, p.held, "aten::clone"));
       });
@@ -168,7 +167,7 @@ class Group {
   }
 
   void at_once(Torch& t) {
-    if (!spec_.at_once.empty()) cut_whole_gradients(t);
+    cut_whole_gradients(t);
     std::vector<Tensor> made;
     for (const std::string& op : spec_.at_once) {
       for_each_of(t, parameters_, [&](const Parameter& p) { made.push_back(like(t, p.held, op)); });

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "media_errors.hpp"
 #include "modules/hd_crops.hpp"
 
 namespace oomplan::estimator {
@@ -220,29 +221,21 @@ constexpr std::array rules{Named{"smart_resize", smart_resize, false},
                            Named{"tiles_by_fit", tiles_by_fit, true},
                            Named{"tiles_by_edge", tiles_by_edge, true}};
 
-Diagnostic undecided(const std::string& model, const std::string& message, const Images& images) {
-  Diagnostic d;
-  d.code = "estimate/unmodelled";
-  d.message = model + ": " + message;
-  d.where = images.at;
-  return d;
-}
-
 }  // namespace
 
 std::optional<Diagnostic> hand_over(const OpSpec& processor, const std::string& model, Images& images) {
   const auto rule = std::ranges::find(rules, processor.op, &Named::name);
   if (rule == rules.end())
-    return undecided(model, "an image processor's rule " + processor.op + " is not known", images);
+    return undecided_media(model, "an image processor's rule " + processor.op + " is not known", images);
   if (rule->cuts && images.tiles > 0) return {};
   if (images.height <= 0 || images.width <= 0) {
-    Diagnostic d = undecided(model, "the size of its images decides what it holds, and is not known", images);
+    Diagnostic d = undecided_media(model, "the size of its images decides what it holds, and is not known", images);
     d.hint = rule->cuts ? "set image_height and image_width: pixels of the pictures themselves; or image_tiles."
                         : "set image_height and image_width: pixels of the pictures themselves.";
     return d;
   }
   const Wrong wrong = rule->play({processor}, images);
-  if (!wrong.empty()) return undecided(model, wrong + " is not modelled yet", images);
+  if (!wrong.empty()) return undecided_media(model, wrong + " is not modelled yet", images);
   return {};
 }
 

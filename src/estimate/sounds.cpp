@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "media_errors.hpp"
+
 namespace oomplan::estimator {
 namespace {
 
@@ -10,14 +12,6 @@ std::int64_t number(const OpSpec& spec, std::string_view name, std::int64_t othe
   const Attribute* a = spec.find(name);
   const auto* value = a == nullptr ? nullptr : std::get_if<std::int64_t>(a);
   return value == nullptr ? otherwise : *value;
-}
-
-Diagnostic undecided(const std::string& model, const std::string& message, const Images& sounds) {
-  Diagnostic d;
-  d.code = "estimate/unmodelled";
-  d.message = model + ": " + message;
-  d.where = sounds.at;
-  return d;
 }
 
 }  // namespace
@@ -28,16 +22,16 @@ Diagnostic undecided(const std::string& model, const std::string& message, const
 std::optional<Diagnostic> hear(const OpSpec& processor, const std::string& model, std::int64_t milliseconds,
                                Images& sounds) {
   if (processor.op != "frames")
-    return undecided(model, "a feature extractor's rule " + processor.op + " is not known", sounds);
+    return undecided_media(model, "a feature extractor's rule " + processor.op + " is not known", sounds);
   if (milliseconds <= 0) {
-    Diagnostic d = undecided(model, "the length of its sounds decides what it holds, and is not known", sounds);
+    Diagnostic d = undecided_media(model, "the length of its sounds decides what it holds, and is not known", sounds);
     d.hint = "set clip_milliseconds (--set clip_milliseconds=8000), to how long each is.";
     return d;
   }
   constexpr std::int64_t thousand = 1000;
   const std::int64_t samples = saturating_mul(milliseconds, number(processor, "rate", 16000)) / thousand;
   const std::int64_t window = number(processor, "window", 1);
-  if (samples < window) return undecided(model, "a sound of less than a frame is not modelled", sounds);
+  if (samples < window) return undecided_media(model, "a sound of less than a frame is not modelled", sounds);
   sounds.frames = (samples - window) / number(processor, "hop", 1) + 1;
   const std::int64_t most = number(processor, "most", 0);
   if (most > 0) sounds.frames = std::min(sounds.frames, most);
@@ -45,7 +39,7 @@ std::optional<Diagnostic> hear(const OpSpec& processor, const std::string& model
   sounds.tokens = sounds.frames;
   for (std::int64_t i = number(processor, "halved", 0); i > 0; --i) sounds.tokens = divided_up(sounds.tokens, 2);
   sounds.tokens /= number(processor, "pooled", 1);
-  if (sounds.tokens < 1) return undecided(model, "a sound of less than a token is not modelled", sounds);
+  if (sounds.tokens < 1) return undecided_media(model, "a sound of less than a token is not modelled", sounds);
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "modules/attention_core.hpp"
+#include "modules/vision.hpp"
 #include "torch/flash.hpp"
 #include "torch/stacking.hpp"
 
@@ -222,6 +223,13 @@ Tensor attend_in_pieces(Play& play, Stream& s, const Tensor& q, const Tensor& k,
   const bool in_fp32 = bytes_of(play.torch.autocast().value_or(q->dtype)) == 4;
   if (groups_of(q, k) > 1 && in_fp32) return one_by_one(play.torch, q, k, v, pieces);
   return fused(play.torch, q, k, v, pieces);
+}
+
+Tensor attend_one_by_one(Play& play, Stream& s, Tensor& q, Tensor& k, Tensor& v, std::vector<Pieces> of_one) {
+  Torch& t = play.torch;
+  for (Tensor* one : {&q, &k, &v}) *one = t.unsqueeze(t.transpose(*one, 0, 1), 0);
+  for (Pieces& p : of_one) p.count = saturating_mul(p.count, tiles_of(play.facts));
+  return attend_in_pieces(play, s, q, k, v, of_one);
 }
 
 }  // namespace oomplan::estimator

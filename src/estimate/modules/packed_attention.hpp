@@ -18,4 +18,8 @@ struct Pieces {
 Tensor attend_in_pieces(Play& play, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v,
                         const std::vector<Pieces>& pieces);
 
+/// The same of tokens × heads × width, which become views with the heads in front, where each picture or clip of the
+/// batch has these pieces.
+Tensor attend_one_by_one(Play& play, Stream& s, Tensor& q, Tensor& k, Tensor& v, std::vector<Pieces> of_one);
+
 }  // namespace oomplan::estimator

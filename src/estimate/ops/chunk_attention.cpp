@@ -28,16 +28,10 @@ class ChunkAttention final : public Module {
     const auto in_heads = [&](const Linear& projection) {
       return t.view(projection(play, x), {rows, heads_, width_ / heads_});
     };
-    const auto front = [&](const Tensor& y) { return t.unsqueeze(t.transpose(y, 0, 1), 0); };
     Tensor q = in_heads(q_proj_);
     Tensor k = in_heads(k_proj_);
     Tensor v = in_heads(v_proj_);
-    q = front(q);
-    k = front(k);
-    v = front(v);
-    std::vector<Pieces> pieces = pieces_;
-    for (Pieces& p : pieces) p.count = saturating_mul(p.count, tiles_of(play.facts));
-    const Tensor out = attend_in_pieces(play, s, q, k, v, pieces);
+    const Tensor out = attend_one_by_one(play, s, q, k, v, pieces_);
     return out_proj_(play, t.reshape(out, {rows, width_}));
   }
 

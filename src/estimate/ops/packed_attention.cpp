@@ -109,13 +109,7 @@ class PackedAttention final : public Module {
     if (q_norm_) q = q_norm_(play, q);
     if (k_norm_) k = k_norm_(play, k);
     turn(t, q, k, s);
-    const auto front = [&](const Tensor& y) { return t.unsqueeze(t.transpose(y, 0, 1), 0); };
-    q = front(q);
-    k = front(k);
-    v = front(v);
-    std::vector<Pieces> pieces = pieces_;
-    for (Pieces& p : pieces) p.count = saturating_mul(p.count, tiles_of(play.facts));
-    const Tensor out = attend_in_pieces(play, s, q, k, v, pieces);
+    const Tensor out = attend_one_by_one(play, s, q, k, v, pieces_);
     return proj_(play, t.reshape(out, {tokens, width_}));
   }
 

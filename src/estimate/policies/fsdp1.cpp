@@ -127,8 +127,8 @@ class Fsdp1 final : public Policy, GradientHook {
 
   void leave_model_with(Torch& t, const Tensor& output) override { post_forward(t, root(), output); }
 
-  /// The framework's checkpoint is within the module that is wrapped. Of one that is not reentrant it is all the same.
-  bool stands_around_checkpoints(bool reentrant) const override { return reentrant; }
+  /// The framework's checkpoint is within the module that is wrapped.
+  bool stands_around_checkpoints(bool /*reentrant*/) const override { return true; }
 
   Tensor enter_block(Torch& t, int layer, const Tensor& input) override {
     Wrapped& of = block(layer);
