@@ -255,6 +255,8 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
     out.cut_cross_entropy = value_as<bool>(fields, values, "cut_cross_entropy", "true or false").value_or(false);
   if (fields.find("unsloth") != nullptr)
     out.unsloth = value_as<bool>(fields, values, "unsloth", "true or false").value_or(false);
+  if (fields.find("unsloth_compiles") != nullptr)
+    out.unsloth_compiles = value_as<bool>(fields, values, "unsloth_compiles", "true or false").value_or(false);
   if (fields.find("tensor_parallel") != nullptr)
     out.tensor_parallel = value_as<bool>(fields, values, "tensor_parallel", "true or false").value_or(false);
   if (fields.find("generates") != nullptr)
@@ -266,9 +268,6 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
   if (fields.find("sequence_classifier") != nullptr)
     out.sequence_classifier = value_as<bool>(fields, values, "sequence_classifier", "true or false").value_or(true);
   if (const Node* head = fields.find("head")) out.head = op_of(fields, values, *head);
-  if (fields.find("unsloth_compiles") != nullptr &&
-      value_as<bool>(fields, values, "unsloth_compiles", "true or false").value_or(false))
-    out.head.attributes.emplace_back("unsloth_compiles", true);
   read_heads(out, fields, values);
 }
 

@@ -298,8 +298,7 @@ Architecture of_whole(Architecture language, const Architecture& out) {
   language.not_played.insert(language.not_played.end(), out.not_played.begin(), out.not_played.end());
   language.liger = {};
   language.cut_cross_entropy = false;
-  language.unsloth = language.tensor_parallel = language.generates = false;
-  std::erase_if(language.head.attributes, [](const auto& row) { return row.first == "unsloth_compiles"; });
+  language.unsloth = language.unsloth_compiles = language.tensor_parallel = language.generates = false;
   language.expert_names = out.expert_names;
   language.sequence_classifier = false;
   language.heads.clear();

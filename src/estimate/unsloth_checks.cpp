@@ -28,7 +28,7 @@ void check_compiled(const TrainingPlan& plan, const Architecture& architecture, 
 }  // namespace
 
 bool runs_compiled(const TrainingPlan& plan, const Architecture& architecture) {
-  return plan.recipe.loss.value == Loss::unsloth_fused && architecture.head.find("unsloth_compiles") != nullptr;
+  return plan.recipe.loss.value == Loss::unsloth_fused && architecture.unsloth_compiles;
 }
 
 Diagnostics check_compiled_peak(const TrainingPlan& plan, const Architecture& architecture, bool in_loss) {

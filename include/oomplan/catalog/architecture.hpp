@@ -130,9 +130,10 @@ struct Architecture {
   std::int64_t max_positions = 0;  ///< Longest sequence that the position embedding can address; 0: no limit.
   std::int64_t parameters = 0;     ///< The exact count that the preset states; 0: none stated.
   LigerParts liger{};
-  bool unsloth = false;          ///< Whether Unsloth's layers for it are played.
-  bool tensor_parallel = false;  ///< Whether ranks that share its matrices were measured.
-  bool generates = false;        ///< Whether runs of its generate() were measured.
+  bool unsloth = false;           ///< Whether Unsloth's layers for it are played.
+  bool unsloth_compiles = false;  ///< Whether steps of its code were measured as Unsloth has torch.compile run it.
+  bool tensor_parallel = false;   ///< Whether ranks that share its matrices were measured.
+  bool generates = false;         ///< Whether runs of its generate() were measured.
   /// What the model's own files ask of generate() beyond what a trainer says itself; empty: nothing that was seen.
   std::string generation_asks{};
   bool cut_cross_entropy = false;  ///< Whether Axolotl's fork has a forward pass for it, as Llama's (patch.py).
