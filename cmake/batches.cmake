@@ -20,7 +20,7 @@ set(OOMPLAN_ALONE_data tokens)
 set(OOMPLAN_ALONE_read byte_source log_text requirements tape toml toml_scalar toml_text unpackers utf16 yaml_scalar
                        yaml_scan_property yaml_scan_scalar)
 set(OOMPLAN_ALONE_core quantity)
-set(OOMPLAN_ALONE_cli baseline host host_check outlook plain_loop replayed screen toml_settings written)
+set(OOMPLAN_ALONE_cli baseline host host_check outlook plain_loop replayed screen written)
 set(OOMPLAN_ALONE_watch watch)
 set(OOMPLAN_ALONE_arguments completion)
 

@@ -1,11 +1,14 @@
 // Changes values in the text of a config, and leaves everything else as it is.
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <string_view>
+#include <utility>
 
 #include "oomplan/advise/advise.hpp"
 #include "oomplan/ingest/keys.hpp"
 #include "place.hpp"
+#include "values.hpp"
 
 namespace oomplan {
 namespace {
@@ -13,39 +16,6 @@ namespace {
 using namespace advise;
 
 Diagnostic refused(std::string message) { return {.code = "advise/no-patch", .message = std::move(message)}; }
-
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
-std::string json_of(const Node& node) {
-  if (node.is_sequence()) {
-    std::string out = "[";
-    for (const Node& item : node.items) out += (out.size() > 1 ? ", " : "") + json_of(item);
-    return out + "]";
-  }
-  if (node.is_mapping()) {
-    std::string out = "{";
-    for (const Entry& entry : node.entries)
-      out += (out.size() > 1 ? ", " : "") + in_quotes(entry.key) + ": " + json_of(entry.value);
-    return out + "}";
-  }
-  if (node.kind == Node::Kind::string) return in_quotes(node.text);
-  return node.kind == Node::Kind::null ? "null" : node.text;
-}
-
-/// As the place takes it: JSON in JSON, and in braces where a comma or a bracket in it would end it.
-std::string spelled(const std::string& value, Syntax syntax, bool in_braces) {
-  const bool plain = value.starts_with('[') || value.find_first_of(",[]{}") == value.npos;
-  if (syntax == Syntax::yaml && (!in_braces || plain)) return value;
-  const Result<Document> document = parse_document(value, "value", Syntax::yaml);
-  return document ? json_of(document->root) : value;
-}
 
 /// A sibling after which a key may stand: the last whose key another change names, else the last.
 const Entry* sibling(const Document& document, const std::vector<KeyChange>& keys, bool in_braces) {
@@ -61,6 +31,18 @@ const Entry* sibling(const Document& document, const std::vector<KeyChange>& key
   }
   return out;
 }
+
+std::string row_of(const Document& document, const std::string& key, const std::string& value) {
+  const std::string_view colon = document.syntax == Syntax::toml ? " = " : ": ";
+  return key + std::string(colon) + spelled(value, document.syntax, false);
+}
+
+/// The line end that the text has.
+std::string newline_of(const Document& document) {
+  return document.text.find("\r\n") == std::string::npos ? "\n" : "\r\n";
+}
+
+constexpr std::string_view blanks = " \t";
 
 struct Splice {
   std::size_t at = 0;
@@ -85,36 +67,65 @@ Splice added_in_braces(const Document& document, const Entry& beside, const KeyC
   return {line, 0, std::string(indent) + entry + newline};
 }
 
+/// On a line of its own behind the one that has the byte `at`.
+Splice below_line(const Document& document, std::size_t at, const std::string& row) {
+  const std::string_view text = document.text;
+  const std::size_t end = line_end(text, at);
+  if (end == text.size()) return {end, 0, newline_of(document) + row};
+  return {end + 1, 0, row + (end > 0 && text[end - 1] == '\r' ? "\r\n" : "\n")};
+}
+
 /// Below the sibling, and all of its value.
 Splice added_below(const Document& document, const Entry& beside, const KeyChange& change) {
-  const std::string_view text = document.text;
   const Place place = *place_of(document, {&beside, false});
-  const std::size_t end = line_end(text, place.at + place.size);
   const std::string indent(static_cast<std::size_t>(beside.column - 1), ' ');
-  const std::string newline = end > 0 && text[end - 1] == '\r' ? "\r\n" : "\n";
-  const std::string row = indent + change.key + ": " + spelled(change.value, document.syntax, false);
-  if (end == text.size()) {
-    const bool ends = text.find("\r\n") != text.npos;
-    return {end, 0, (ends ? "\r\n" : "\n") + row};
-  }
-  return {end + 1, 0, row + newline};
+  return below_line(document, place.at + place.size, indent + row_of(document, change.key, change.value));
 }
 
 /// Below the last key of the mapping that it belongs in, which is there and has its keys on lines of their own.
-std::optional<Splice> added_within(const Document& document, const KeyChange& change) {
-  const std::size_t dot = change.key.rfind('.');
-  const Node* mapping = find_path(document.root, change.key.substr(0, dot));
-  if (mapping == nullptr || mapping->entries.empty()) return std::nullopt;
-  const std::size_t at = offset_of(document.text, mapping->line) + static_cast<std::size_t>(mapping->column - 1);
-  const Entry& last = mapping->entries.back();
-  if (document.text[at] == '{' || !place_of(document, {&last, false})) return std::nullopt;
-  return added_below(document, last, {change.key.substr(dot + 1), change.value});
+std::optional<Splice> added_within(const Document& document, const Node& mapping, const KeyChange& change) {
+  const std::string_view text = document.text;
+  const std::size_t at = offset_of(text, mapping.line) + static_cast<std::size_t>(mapping.column - 1);
+  if (at >= text.size() || text[at] == '{') return std::nullopt;
+  const KeyChange own{change.key.substr(change.key.rfind('.') + 1), change.value};
+  for (const Entry& entry : mapping.entries | std::views::reverse) {
+    const bool begins_line =
+        text.substr(0, key_offset(document, entry)).find_last_not_of(blanks) == offset_of(text, entry.line) - 1;
+    if (begins_line && place_of(document, {&entry, false})) return added_below(document, entry, own);
+  }
+  const std::string head = "[" + change.key.substr(0, change.key.rfind('.')) + "]";
+  if (text.substr(at, head.size()) != head) return std::nullopt;
+  return below_line(document, at, row_of(document, own.key, own.value));
+}
+
+/// Tables of TOML that are not there, at the end, in the order of `keys`.
+std::string new_tables(const Document& document, const std::vector<KeyChange>& keys) {
+  std::vector<std::pair<std::string, std::string>> tables;
+  for (const KeyChange& change : keys) {
+    const std::size_t dot = change.key.rfind('.');
+    const std::string table = change.key.substr(0, dot);
+    auto found = std::ranges::find(tables, table, &std::pair<std::string, std::string>::first);
+    if (found == tables.end()) found = tables.insert(found, {table, {}});
+    found->second += row_of(document, change.key.substr(dot + 1), change.value) + newline_of(document);
+  }
+  std::string out;
+  for (const auto& [table, rows] : tables)
+    out += newline_of(document) + "[" + table + "]" + newline_of(document) + rows;
+  return out;
+}
+
+bool needs_table(const Document& document, const std::string& key) {
+  const std::size_t dot = key.rfind('.');
+  return document.syntax == Syntax::toml && dot != key.npos && find_path(document.root, key.substr(0, dot)) == nullptr;
 }
 
 std::optional<Splice> added(const Document& document, const KeyChange& change, const std::vector<KeyChange>& keys) {
   const bool in_braces = is_in_braces(document);
   const bool dotted = change.key.find('.') != change.key.npos;
-  if (dotted) return in_braces ? std::nullopt : added_within(document, change);
+  if (dotted) {
+    const Node* mapping = find_path(document.root, change.key.substr(0, change.key.rfind('.')));
+    return in_braces || mapping == nullptr ? std::nullopt : added_within(document, *mapping, change);
+  }
   const Entry* beside = sibling(document, keys, in_braces);
   if (beside == nullptr) return std::nullopt;
   return in_braces ? added_in_braces(document, *beside, change) : added_below(document, *beside, change);
@@ -123,11 +134,13 @@ std::optional<Splice> added(const Document& document, const KeyChange& change, c
 }  // namespace
 
 Result<std::string> patched(const Document& document, const std::vector<KeyChange>& keys) {
-  if (document.syntax == Syntax::toml) return refused("TOML is not patched");
   if (is_script(document.syntax)) return refused("scripts are not patched");
   std::vector<Splice> splices;
+  std::vector<KeyChange> of_new_tables;
   for (const KeyChange& change : keys) {
-    if (const Spot spot = spot_of(document, change.key); spot.entry != nullptr) {
+    if (needs_table(document, change.key)) {
+      of_new_tables.push_back(change);
+    } else if (const Spot spot = spot_of(document, change.key); spot.entry != nullptr) {
       const auto place = place_of(document, spot);
       if (!place) return refused("the value of " + change.key + " is written over several lines, or elsewhere");
       splices.push_back(
@@ -137,6 +150,11 @@ Result<std::string> patched(const Document& document, const std::vector<KeyChang
     } else {
       return refused("there is no place beside which " + change.key + " could be added");
     }
+  }
+  if (!of_new_tables.empty()) {
+    const bool ends = document.text.empty() || document.text.ends_with('\n');
+    splices.push_back(
+        {document.text.size(), 0, (ends ? "" : newline_of(document)) + new_tables(document, of_new_tables)});
   }
   std::ranges::stable_sort(splices, {}, &Splice::at);
   std::string out = document.text;

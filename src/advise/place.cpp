@@ -42,16 +42,17 @@ std::size_t list_end(std::string_view text, std::size_t at, Syntax syntax) {
   return text.size();
 }
 
-std::size_t plain_end(std::string_view text, bool in_braces, std::size_t at) {
+std::size_t plain_end(const Document& document, bool in_braces, std::size_t at) {
+  const std::string_view text = document.text;
   std::size_t end = line_end(text, at);
   const std::string_view line = text.substr(at, end - at);
-  end = at + std::min(line.find(" #"), line.size());
+  end = at + std::min(line.find(document.syntax == Syntax::toml ? "#" : " #"), line.size());
   if (in_braces) end = std::min(end, text.find_first_of(",}]", at));
   while (end > at && (text[end - 1] == ' ' || text[end - 1] == '\r' || text[end - 1] == '\t')) --end;
   return end;
 }
 
-/// Behind the key's colon; nothing where the key is not written as it reads ("? key").
+/// Behind the key's colon, which is '=' in TOML; nothing where the key is not written as it reads ("? key").
 std::optional<std::size_t> after_colon(const Document& document, const Entry& entry) {
   const std::string_view text = document.text;
   std::size_t at = key_offset(document, entry);
@@ -64,7 +65,8 @@ std::optional<std::size_t> after_colon(const Document& document, const Entry& en
     return std::nullopt;
   }
   at = std::min(text.find_first_not_of(blanks, at), text.size());
-  return at < text.size() && text[at] == ':' ? std::optional(at + 1) : std::nullopt;
+  const char colon = document.syntax == Syntax::toml ? '=' : ':';
+  return at < text.size() && text[at] == colon ? std::optional(at + 1) : std::nullopt;
 }
 
 /// The next byte that is no blank, line end or comment.
@@ -140,7 +142,8 @@ std::optional<Place> place_of(const Document& document, const Spot& spot) {
   if (value.is_sequence() && text[at] != '[') return std::nullopt;
   if (text[at] == '[') return Place{at, list_end(text, at, document.syntax) - at};
   const bool quoted = text[at] == '"' || text[at] == '\'';
-  const std::size_t end = quoted ? quoted_end(text, at, document.syntax) : plain_end(text, spot.in_braces, at);
+  if (quoted && document.syntax == Syntax::toml && text.substr(at, 3) == std::string(3, text[at])) return std::nullopt;
+  const std::size_t end = quoted ? quoted_end(text, at, document.syntax) : plain_end(document, spot.in_braces, at);
   return end > at ? std::optional(Place{at, end - at}) : std::nullopt;
 }
 

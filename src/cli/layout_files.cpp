@@ -8,7 +8,6 @@
 #include "new_file.hpp"
 #include "oomplan/advise/advise.hpp"
 #include "oomplan/survey/meshes.hpp"
-#include "toml_settings.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -41,7 +40,7 @@ Result<std::vector<std::string>> write_layout(const std::string& folder, const L
   const std::optional<std::vector<KeyChange>> changes = changes_of(settings);
   if (!changes) return cannot;
   const bool toml = question.document.syntax == Syntax::toml;
-  const Result<std::string> text = toml ? toml_with(question.document, *changes) : patched(question.document, *changes);
+  const Result<std::string> text = patched(question.document, *changes);
   if (!text) return text.errors();
   const Result<Document> document = parse_document(*text, question.document.file, question.document.syntax);
   IngestOptions plain = question.ingest;

@@ -17,6 +17,7 @@
 #include "own_models.hpp"
 #include "pipeline/checks.hpp"
 #include "play.hpp"
+#include "recipe_titles.hpp"
 #include "teacher.hpp"
 #include "tensor_parallel_checks.hpp"
 #include "unsloth_checks.hpp"
@@ -85,8 +86,7 @@ void check_offload(const TrainingPlan& plan, const Architecture& architecture, D
     errors.push_back(unmodelled("activation offloading " + what + " is not modelled yet", offload.origin));
   };
   const bool of_others = plan.kernels.unsloth.value == UnslothLayers::none && !runs_compiled(plan, architecture);
-  if (of_others && plan.recipe.kind.value != RecipeKind::supervised)
-    cannot("in " + std::string(name_of(plan.recipe.kind.value)));
+  if (of_others && plan.recipe.kind.value != RecipeKind::supervised) cannot("in " + title_of(plan.recipe.kind.value));
   const bool copies = plan.mesh.sharding.value == Sharding::ddp && plan.adapter.kind.value == Adapter::lora;
   if (plan.mesh.sharding.value != Sharding::none && !copies) cannot("of a sharded model");
   // A run of Falcon Mamba took 6 % more than is played.
@@ -371,7 +371,7 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
   const Loss loss = plan.recipe.loss.value;
   if (kind == RecipeKind::sentence_embedding) return;
   if (kind != RecipeKind::supervised && loss != own && loss != Loss::full_logits) {
-    cannot(fmt::format("{} with the loss {}", name_of(kind), loss_names[static_cast<std::size_t>(loss)]),
+    cannot(fmt::format("{} with the loss {}", title_of(kind), loss_names[static_cast<std::size_t>(loss)]),
            plan.recipe.loss.origin);
   }
   const auto is_head = [](const std::string& target) { return target == "lm_head" || target.ends_with(".lm_head"); };
@@ -382,7 +382,7 @@ void check_preference(const TrainingPlan& plan, const Architecture& architecture
   }
   const KernelFacts& k = plan.kernels;
   if (whole && has_liger_layers(k)) {
-    cannot(fmt::format("{} with Liger's kernels", name_of(kind)), k.liger_rms_norm.origin);
+    cannot(fmt::format("{} with Liger's kernels", title_of(kind)), k.liger_rms_norm.origin);
   }
   // Axolotl and Unsloth's scripts give the trainer a model that is loaded, adapter and all.
   const bool loaded = k.patched_log_softmax.value || k.unsloth.value != UnslothLayers::none;

@@ -4,6 +4,7 @@
 
 #include "adapter_checks.hpp"
 #include "oomplan/core/text.hpp"
+#include "recipe_titles.hpp"
 #include "weight_checks.hpp"
 
 namespace oomplan::estimator {
@@ -49,8 +50,7 @@ void check_latents(const TrainingPlan& plan, const Architecture& architecture, D
   cannot(other, std::string(title_of(adapter.kind.value)), adapter.kind.origin);
   cannot(adapter.kind.value == Adapter::lora && adapter.dora.value, "DoRA", adapter.dora.origin);
   cannot(plan.quantization.kind.value != Quantization::none, "quantization", plan.quantization.kind.origin);
-  cannot(plan.recipe.kind.value != RecipeKind::supervised, std::string(name_of(plan.recipe.kind.value)),
-         plan.recipe.kind.origin);
+  cannot(plan.recipe.kind.value != RecipeKind::supervised, title_of(plan.recipe.kind.value), plan.recipe.kind.origin);
   cannot(plan.recipe.label_smoothing.value, "label smoothing", plan.recipe.label_smoothing.origin);
   cannot(plan.recipe.trained_layers.value != 0, "freeze tuning", plan.recipe.trained_layers.origin);
   cannot(plan.recipe.neftune.value, "NEFTune", plan.recipe.neftune.origin);
@@ -111,7 +111,7 @@ void check_images(const TrainingPlan& plan, const Architecture& architecture, Di
   }
   if (has_media && plan.recipe.kind.value != RecipeKind::supervised) {
     errors.push_back(
-        unmodelled(fmt::format("{} of rows with images is not modelled yet", name_of(plan.recipe.kind.value)),
+        unmodelled(fmt::format("{} of rows with images is not modelled yet", title_of(plan.recipe.kind.value)),
                    plan.recipe.kind.origin));
   }
   const Loss loss = plan.recipe.loss.value;

@@ -10,6 +10,7 @@
 #include "mesh_errors.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "play.hpp"
+#include "recipe_titles.hpp"
 #include "zero_checks.hpp"
 
 namespace oomplan::estimator {
@@ -306,7 +307,7 @@ void check_fsdp(const TrainingPlan& plan, const Architecture& architecture, Diag
   const bool rollouts = kind == RecipeKind::grpo && plan.mesh.sharding.value == Sharding::fsdp2;
   if (rollouts) check_sharded_rollouts(plan, cannot);
   if (!rollouts && !pairs && std::ranges::count(measured, kind) == 0) {
-    cannot(std::string(name_of(kind)), plan.recipe.kind.origin);
+    cannot(title_of(kind), plan.recipe.kind.origin);
   }
   if (plan.quantization.kind.value == Quantization::int8) cannot("LLM.int8()", plan.quantization.kind.origin);
   if (plan.adapter.dora.value) cannot("DoRA", plan.adapter.dora.origin);
@@ -360,8 +361,7 @@ void check_ddp(const TrainingPlan& plan, Diagnostics& errors) {
                                 RecipeKind::reward_values};
   const RecipeKind kind = plan.recipe.kind.value;
   if (std::ranges::count(measured, kind) > 0) return;
-  errors.push_back(mesh_error("estimate/unmodelled",
-                              std::string(name_of(kind)) + " on several ranks is not modelled yet",
+  errors.push_back(mesh_error("estimate/unmodelled", title_of(kind) + " on several ranks is not modelled yet",
                               plan.recipe.kind.origin));
 }
 

@@ -72,6 +72,7 @@ void check_litgpt_ranks(const TrainingPlan& plan, const Cannot& cannot) {
     if (checkpoints) cannot("gradient checkpointing", plan.checkpointing.on.origin);
     return;
   }
+  if (!plan.unmodelled.empty()) return;  // The config's keys say it better.
   const bool as_lightning = mesh.sharding.value == Sharding::fsdp1 && mesh.fsdp_units.value == ShardUnits::blocks &&
                             mesh.fsdp_orig_params.value && mesh.fsdp_classes.value.empty() &&
                             mesh.fsdp_prefetch.value == BackwardPrefetch::pre && !mesh.fsdp_offload.value &&

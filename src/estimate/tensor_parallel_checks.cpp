@@ -6,6 +6,7 @@
 #include <array>
 
 #include "oomplan/core/bytes.hpp"
+#include "recipe_titles.hpp"
 #include "weight_checks.hpp"
 
 namespace oomplan::estimator {
@@ -92,8 +93,7 @@ class Checks {
 
   void check_training() {
     const RecipeFacts& recipe = plan_.recipe;
-    if (recipe.kind.value != RecipeKind::supervised)
-      cannot(std::string(name_of(recipe.kind.value)), recipe.kind.origin);
+    if (recipe.kind.value != RecipeKind::supervised) cannot(title_of(recipe.kind.value), recipe.kind.origin);
     const Loss loss = recipe.loss.value;
     if (loss != Loss::full_logits && loss != Loss::summed_logits)
       cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), recipe.loss.origin);

@@ -10,6 +10,7 @@
 #include "mesh_errors.hpp"
 #include "oomplan/catalog/catalog.hpp"
 #include "play.hpp"
+#include "recipe_titles.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -74,7 +75,7 @@ void check_zero3(const TrainingPlan& plan, const Architecture& architecture, Dia
   if (adapts && plan.evaluation.evaluates.value) {
     cannot("evaluation of an adapter's model", plan.evaluation.evaluates.origin);
   }
-  const std::string kind(name_of(plan.recipe.kind.value));
+  const std::string kind = title_of(plan.recipe.kind.value);
   constexpr std::array preferences{RecipeKind::dpo, RecipeKind::paired_logits, RecipeKind::unpaired_logits,
                                    RecipeKind::reward_values};
   const bool prefers = std::ranges::count(preferences, plan.recipe.kind.value) > 0;
@@ -142,7 +143,7 @@ void check_zero(const TrainingPlan& plan, const Architecture& architecture, Diag
       RecipeKind::reference_free};
   const bool whole = mesh.sharding.value != Sharding::zero3;
   const auto of_stage = std::span(measured).first(whole ? measured.size() : 6);
-  if (std::ranges::count(of_stage, kind.value) == 0) cannot(std::string(name_of(kind.value)), kind.origin);
+  if (std::ranges::count(of_stage, kind.value) == 0) cannot(title_of(kind.value), kind.origin);
   if (architecture.task != Task::causal_lm) cannot(architecture.model_type, mesh.sharding.origin);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "key_file.hpp"
 #include "oomplan/core/text.hpp"
 #include "oomplan/plan/fact_table.hpp"
 
@@ -25,6 +26,12 @@ Diagnostic unknown(const std::string& text, const std::string& key, const Dialec
                  near ? "did you mean " + *near + "?" : "");
 }
 
+/// A key that moves no memory leaves its name to the fact: nobody sets it here for nothing.
+bool is_own(const Dialect& dialect, const std::string& key) {
+  const bool moves = std::ranges::count(key_file(dialect.name).no_effect, key, &KeyLine::what) == 0;
+  return dialect.has(key) && (moves || find_fact(key) == nullptr);
+}
+
 // `key=` means null, as a key without a value does in YAML.
 Result<Document> parse_value(const std::string& value, const std::string& file) {
   const bool blank = value.find_first_not_of(" \t\n") == value.npos;
@@ -42,7 +49,7 @@ Overrides parse_overrides(const std::vector<std::string>& texts, const Dialect& 
       continue;
     }
     const std::string key = text.substr(0, equals);
-    const bool own = dialect.has(key);
+    const bool own = is_own(dialect, key);
     const std::string field = key.starts_with(plan_prefix) ? key.substr(plan_prefix.size()) : key;
     if (!own && find_fact(field) == nullptr) {
       errors.push_back(unknown(text, key, dialect));
@@ -113,8 +120,9 @@ void warn_overruled(const NamedWorld& world, const Setting<std::int64_t>& from, 
   if (from.origin.kind != Origin::Kind::config || from.value == taken) return;
   draft.plan.warnings.push_back({Severity::warning,
                                  "ingest/overruled",
-                                 from.origin.source + " says " + std::to_string(from.value) + " GPUs and " +
-                                     world.said + " says " + std::to_string(taken) + ", which is taken",
+                                 from.origin.source + " says " + std::to_string(from.value) +
+                                     (from.value == 1 ? " GPU and " : " GPUs and ") + world.said + " says " +
+                                     std::to_string(taken) + ", which is taken",
                                  from.origin.where,
                                  "leave the number out of --gpu to keep the file's",
                                  {}});

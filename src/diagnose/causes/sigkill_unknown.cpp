@@ -1,6 +1,26 @@
+#include <fmt/format.h>
+
+#include <ranges>
+#include <span>
+
 #include "../cause.hpp"
 
 namespace oomplan::diagnose {
+namespace {
+
+/// From here on a host that was about to run out is likelier than a person who killed the run.
+constexpr double nearly_full = 90;
+
+/// How much of the host's memory was in use, in percent, as DeepSpeed last said before the root; 0 where it did not.
+double last_used(const Case& c) {
+  const auto before = std::span(*c.evidence).first(static_cast<std::size_t>(c.root - c.evidence->data()));
+  for (const Evidence& e : before | std::views::reverse) {
+    if (const Reading* used = e.find("cpu_percent")) return used->real;
+  }
+  return 0;
+}
+
+}  // namespace
 
 Judgement causes::sigkill_unknown(const Case& c) {
   if (c.root == nullptr) return {};
@@ -14,6 +34,9 @@ Judgement causes::sigkill_unknown(const Case& c) {
   if (c.moment.host_memory_peaks)
     out.arithmetic.push_back("it died in " + c.moment.phase +
                              ", where host memory peaks: out of host memory is likely, not proved");
+  if (const double used = last_used(c); used >= nearly_full)
+    out.arithmetic.push_back(fmt::format(
+        "DeepSpeed saw {} % of the host's memory in use before it: out of host memory is likely, not proved", used));
   const std::optional<std::int64_t> kills = c.number("host_oom_kills");
   if (kills && *kills > 0)
     out.arithmetic.push_back("the kernel killed for memory on this host while it ran, " + std::to_string(*kills) +

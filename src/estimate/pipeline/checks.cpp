@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "../recipe_titles.hpp"
 #include "oomplan/core/bytes.hpp"
 #include "pipeline/order.hpp"
 #include "weight_checks.hpp"
@@ -183,8 +184,7 @@ class PipelineChecks {
 
   void check_training() {
     const RecipeFacts& recipe = plan_.recipe;
-    if (recipe.kind.value != RecipeKind::supervised)
-      cannot(std::string(name_of(recipe.kind.value)), recipe.kind.origin);
+    if (recipe.kind.value != RecipeKind::supervised) cannot(title_of(recipe.kind.value), recipe.kind.origin);
     const Loss loss = recipe.loss.value;
     if (loss != Loss::full_logits && loss != Loss::summed_logits)
       cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), recipe.loss.origin);

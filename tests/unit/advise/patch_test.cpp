@@ -104,6 +104,30 @@ TEST(Patch, ChangesAndAddsKeysInBraces) {
   EXPECT_EQ(with("{\"m\": {\"a\": 1}}", {{"m.a", "x"}}, Syntax::json), "{\"m\": {\"a\": \"x\"}}");
 }
 
+TEST(Patch, ChangesAndAddsKeysOfToml) {
+  const std::string text =
+      "[job]\nfolder = \"./out\"  # here\n\n[training]\nrows=1#one\nsteps = 10\n[training.sub]\nx = 1\n";
+  EXPECT_EQ(with(text, {{"training.rows", "2"}, {"job.folder", "a\\b"}}, Syntax::toml),
+            "[job]\nfolder = \"a\\\\b\"  # here\n\n[training]\nrows=2#one\nsteps = 10\n[training.sub]\nx = 1\n");
+  EXPECT_EQ(
+      with(text, {{"training.dtype", "bfloat16"}, {"training.compile", "false"}}, Syntax::toml),
+      "[job]\nfolder = \"./out\"  # here\n\n[training]\nrows=1#one\nsteps = 10\ndtype = \"bfloat16\"\ncompile = false\n"
+      "[training.sub]\nx = 1\n");
+  EXPECT_EQ(with("[a]\r\nb = 1", {{"c.d", "[x, y]"}, {"e.f", "2.5"}, {"c.g", "h"}}, Syntax::toml),
+            "[a]\r\nb = 1\r\n\r\n[c]\r\nd = [\"x\", \"y\"]\r\ng = \"h\"\r\n\r\n[e]\r\nf = 2.5\r\n");
+  EXPECT_EQ(with("[a]  # empty\n[b]\nc = 1\n", {{"a.d", "true"}}, Syntax::toml),
+            "[a]  # empty\nd = true\n[b]\nc = 1\n");
+  EXPECT_EQ(with("\"a\" = [1,\n  2]\nt = {b = 1, c = 2}\n", {{"a", "3"}, {"t.b", "x"}, {"n", "4"}}, Syntax::toml),
+            "\"a\" = 3\nn = 4\nt = {b = \"x\", c = 2}\n");
+}
+
+TEST(Patch, RefusesTomlThatItCannotChangeInPlace) {
+  EXPECT_TRUE(with("a = \"\"\"\nx\"\"\"\n", {{"a", "2"}}, Syntax::toml).starts_with("refused"));
+  EXPECT_TRUE(with("[a.b]\nc = 1\n", {{"a.d", "2"}}, Syntax::toml).starts_with("refused"));
+  EXPECT_TRUE(with("a.b = 1\n", {{"a.c", "2"}}, Syntax::toml).starts_with("refused"));
+  EXPECT_TRUE(with("t = {b = 1}\n", {{"t.c", "2"}}, Syntax::toml).starts_with("refused"));
+}
+
 TEST(Patch, RefusesWhatItCannotChangeInPlace) {
   EXPECT_TRUE(with("t:\n  - q\n  - v\n", {{"t", "all-linear"}}).starts_with("refused"));
   EXPECT_TRUE(with("a: &x 1\nb: *x\n", {{"b", "2"}}).starts_with("refused"));

@@ -44,6 +44,19 @@ TEST(VramCauses, KnowThemselvesInAnotherNamespace) {
   EXPECT_EQ(cause_of(self), Cause::vram_exhausted);
 }
 
+TEST(Sigkill, SaysHowFullTheHostWasBeforeIt) {
+  const auto log = [](const std::string& before, const std::string& after) {
+    const std::string usage =
+        "[INFO] [utils.py:789:see_memory_usage] CPU Virtual Memory:  used = 300.13 GB, percent = ";
+    const Diagnosis d = diagnosed(usage + before + "%\nexits with return code = -9\n" + usage + after + "%\n");
+    EXPECT_EQ(d.verdict.cause, Cause::sigkill_unknown);
+    return std::ranges::any_of(d.verdict.arithmetic,
+                               [](const std::string& why) { return why.find("98.3 %") != why.npos; });
+  };
+  EXPECT_TRUE(log("98.3", "12.0"));
+  EXPECT_FALSE(log("38.3", "98.3"));
+}
+
 TEST(Advice, DoesNotNameWhatWasTriedAlready) {
   const auto advises = [](const std::vector<Fix>& fixes) {
     return std::any_of(fixes.begin(), fixes.end(), [](const Fix& f) { return f.id == "expandable-segments"; });

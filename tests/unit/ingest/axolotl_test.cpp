@@ -19,6 +19,11 @@ const std::string full = "base_model: a/b\nmicro_batch_size: 2\ngradient_accumul
 const std::string off = "lora_qkv_kernel: false\nlora_o_kernel: false\nlora_mlp_kernel: false\n";
 const std::string qlora = full + "adapter: qlora\nload_in_4bit: true\nlora_r: 16\nlora_target_linear: true\n" + off;
 
+TEST(Axolotl, AKeyThatMovesNothingLeavesItsNameToTheFact) {
+  EXPECT_EQ(plan_with(full, {"world_size=2"}).mesh.world_size.value, 2);
+  EXPECT_FALSE(plan_from(full + "world_size: 2\n").mesh.world_size.origin.is_said());
+}
+
 TEST(Axolotl, Defaults) {
   const TrainingPlan plan = plan_from(full + "attn_implementation: flash_attention_2\n");
   EXPECT_EQ(plan.dialect, "axolotl");

@@ -94,7 +94,7 @@ TEST(Litgpt, WhatIsNotPlayedGivesNoEstimate) {
   const auto asks = [](const std::string& more) { return features_of(plan_from(run + more)); };
   EXPECT_THAT(asks("devices: 1\nnum_nodes: 1\n"), IsEmpty());
   EXPECT_THAT(asks("devices: 4\nlora_r: 4\n"), ElementsAre("litgpt's adapters on several GPUs"));
-  EXPECT_THAT(asks("devices: auto\n"), ElementsAre("as many GPUs as the machine has"));
+  EXPECT_THAT(errors_from(run + "devices: auto\n"), Contains(HasSubstr("devices is auto")));
   EXPECT_THAT(asks("num_nodes: 2\n"), ElementsAre("litgpt on several machines"));
   EXPECT_THAT(asks("resume: true\n"), ElementsAre("a run that is resumed"));
   EXPECT_THAT(asks("model_name: pythia-14m\n"), ElementsAre("litgpt's pretraining, which torch.compile changes,"));
@@ -110,6 +110,19 @@ TEST(Litgpt, OnSeveralGpusAWholeModelIsShardedByFsdp1) {
   EXPECT_EQ(plan.mesh.fsdp_param_dtype.value, MixedDType::bf16);
   EXPECT_TRUE(plan.checkpointing.on.value);
   EXPECT_EQ(plan.batch.gradient_accumulation_steps.value, 4);
+}
+
+TEST(Litgpt, TakesAsManyGpusAsTheCommandLineSays) {
+  const std::string text =
+      "checkpoint_dir: a/phi-2\nprecision: bf16-true\ntrain: {max_seq_length: 8, micro_batch_size: 2}\n";
+  for (const char* devices : {"devices: auto\n", "devices: 1\n", ""}) {
+    const TrainingPlan plan = plan_with(text + devices, {"world_size=4"});
+    EXPECT_EQ(plan.mesh.sharding.value, Sharding::fsdp1) << devices;
+    EXPECT_EQ(plan.batch.gradient_accumulation_steps.value, 2) << devices;
+  }
+  EXPECT_EQ(plan_with(text, {"world_size=4", "gradient_checkpointing=false"}).checkpointing.on.value, false);
+  EXPECT_THAT(errors_with(lora + "quantize: bnb.nf4\n", {"world_size=4"}),
+              Contains(HasSubstr("litgpt quantizes on one GPU alone")));
 }
 
 TEST(Litgpt, WhatItStopsAtIsRefused) {

@@ -175,36 +175,51 @@ void plan_length(const Arguments& args, const Inputs& inputs, Draft& draft, cons
        "give train.max_seq_length, or the longest row's tokens: --set sequence_length=…");
 }
 
-/// `devices`, read for as many processes; 1 where it is no number above.
-std::int64_t ranks_of(const Inputs& inputs, Origin& origin) {
+const Input* devices_of(const Inputs& inputs) {
   const auto found = std::ranges::find(inputs, "devices", &Input::key);
-  if (found == inputs.end()) return 1;
-  origin = origin_of(*found);
-  return std::max<std::int64_t>(read_pydantic_positive(*found->value).value_or(1), 1);
+  return found == inputs.end() ? nullptr : &*found;
+}
+
+/// litgpt/utils.py: parse_devices. `devices` is the world, unless it is as many GPUs as there are.
+void plan_world(const Inputs& inputs, Draft& draft) {
+  const Input* devices = devices_of(inputs);
+  if (devices == nullptr) return;
+  const std::optional<std::int64_t> count = read_pydantic_positive(*devices->value);
+  if (count && *count > 0) draft.plan.mesh.world_size = {*count, origin_of(*devices)};
+}
+
+bool takes_all_devices(const Inputs& inputs) {
+  const Input* devices = devices_of(inputs);
+  return devices != nullptr && (devices->value->text == "auto" || devices->value->as_integer() == -1);
+}
+
+template <class T>
+void give_unless_set(Setting<T>& to, T value, const Origin& origin) {
+  if (to.origin.kind != Origin::Kind::command_line) to = {std::move(value), origin};
 }
 
 /// finetune/full.py: setup, by Lightning's FSDPStrategy and FSDPPrecision.
-void plan_ranks(const Inputs& inputs, Draft& draft) {
-  Origin origin;
-  const std::int64_t ranks = ranks_of(inputs, origin);
-  if (ranks < 2) return;
+void plan_ranks(Draft& draft, const Document& document) {
   TrainingPlan& plan = draft.plan;
   MeshFacts& mesh = plan.mesh;
-  mesh.world_size = {ranks, origin};
+  const Origin origin = mesh.world_size.origin;
+  if (mesh.world_size.value < 2) return;
+  if (plan.quantization.kind.value != Quantization::none)
+    return conflict(draft, plan.quantization.kind.origin, document, "litgpt quantizes on one GPU alone");
   if (plan.adapter.kind.value != Adapter::none)
     return gap(draft, "litgpt's adapters on several GPUs", "devices", origin);
   Origin by = origin;
   derive(by, "with which litgpt takes Lightning's FSDPStrategy");
-  mesh.sharding = {Sharding::fsdp1, by};
-  mesh.fsdp_orig_params = {true, stack().origin("litgpt", "Lightning's FSDPStrategy")};
-  plan.checkpointing.on = {true, by};
+  give_unless_set(mesh.sharding, Sharding::fsdp1, by);
+  give_unless_set(mesh.fsdp_orig_params, true, stack().origin("litgpt", "Lightning's FSDPStrategy"));
+  give_unless_set(plan.checkpointing.on, true, by);
   const bool full =
       plan.precision.weights_dtype.value == WeightsDType::fp32 && plan.precision.autocast.value == Autocast::none;
   const bool half = plan.precision.weights_dtype.value == WeightsDType::fp16;
   const MixedDType dtype = full ? MixedDType::fp32 : half ? MixedDType::fp16 : MixedDType::bf16;
   const Origin precision = stack().origin("litgpt", "Lightning's FSDPPrecision");
-  mesh.fsdp_param_dtype = {dtype, precision};
-  mesh.fsdp_reduce_dtype = {dtype, precision};
+  give_unless_set(mesh.fsdp_param_dtype, dtype, precision);
+  give_unless_set(mesh.fsdp_reduce_dtype, dtype, precision);
 }
 
 // TrainArgs.gradient_accumulation_iters
@@ -221,6 +236,7 @@ void plan_accumulation(const Arguments& args, Draft& draft, const Document& docu
                               : "litgpt stops at a train.global_batch_size of less than train.micro_batch_size");
   }
   Setting<std::int64_t>& planned = draft.plan.batch.gradient_accumulation_steps;
+  if (planned.origin.kind == Origin::Kind::command_line) return;
   planned.value = steps;
   if (all.value || rows.origin.kind == Origin::Kind::config) planned.origin = all.value ? all.origin : rows.origin;
   if (planned.origin.kind == Origin::Kind::config) {
@@ -298,11 +314,22 @@ Draft read(const Inputs& given, const Document& document) {
   plan_precision(args, draft);
   plan_quantization(args, inputs, draft);
   plan_length(args, inputs, draft, document);
-  plan_ranks(inputs, draft);
-  plan_accumulation(args, draft, document);
+  plan_world(inputs, draft);
   plan_optimizer(args, draft);
-  if (draft.errors.empty() && draft.missing.empty()) warn_of_script(inputs, draft, document);
   return draft;
+}
+
+void spread(const Inputs& given, const Document& document, Draft& draft) {
+  const Inputs inputs = with_paths(given);
+  if (takes_all_devices(inputs) && !draft.plan.mesh.world_size.origin.is_said()) {
+    miss(draft, document, "world_size", {"devices"}, "devices is auto, which is as many GPUs as the machine has",
+         "say how many: --gpu 8xh100-80gb, or devices: 8");
+  } else {
+    Draft aside;
+    plan_ranks(draft, document);
+    plan_accumulation(read_arguments("litgpt", {}, inputs, aside), draft, document);
+  }
+  if (draft.errors.empty() && draft.missing.empty()) warn_of_script(inputs, draft, document);
 }
 
 // ---- Back to the config --------------------------------------------------------------------------------------------
@@ -348,7 +375,13 @@ constexpr auto tells = std::to_array<std::string_view>({"checkpoint_dir", "train
 
 namespace dialects {
 extern const Dialect litgpt;
-const Dialect litgpt{"litgpt", "litgpt's fine-tuning", "checkpoint_dir", read, {}, sayings, tells};
+const Dialect litgpt{.name = "litgpt",
+                     .about = "litgpt's fine-tuning",
+                     .model_key = "checkpoint_dir",
+                     .read = read,
+                     .sayings = sayings,
+                     .tells = tells,
+                     .spread = spread};
 }  // namespace dialects
 
 }  // namespace oomplan::ingestion
