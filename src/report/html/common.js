@@ -20,6 +20,8 @@ function size(bytes) {
   while (value >= 1024 && unit + 1 < units.length) { value /= 1024; ++unit; }
   return (bytes < 0 ? "-" : "") + (unit ? value.toFixed(2) : value) + " " + units[unit];
 }
+/// What `one` needs, which may be known as a bound alone.
+const atLeast = one => (one.at_least ? "> " : "") + size(one.needed);
 const words = text => String(text).replaceAll("_", " ");
 const colour = bucket => `var(--${bucket})`;
 function section(title, ...children) {

@@ -37,7 +37,7 @@ function cardsOf(answer) {
 function numbers(title, text, points) {
   const most = 1.02 * Math.max(...points.map(point => point.needed));
   section(title, make("p", {}, text), points.map(point => bar(point.name, [{ bytes: point.needed, colour: point.fits ? "var(--good)" : "var(--bad)" }],
-    most, 0, (point.at_least ? "> " : "") + size(point.needed))));
+    most, 0, atLeast(point))));
 }
 const valueOf = fact => Array.isArray(fact.value) ? fact.value.join(", ") : String(fact.value);
 /// The facts of this plan that move the bucket, each with its line in the config, as links to where they stand below.

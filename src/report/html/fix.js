@@ -18,7 +18,7 @@ function advice(answer) {
     [`science: ${words(fix.science)}`, slower(fix.slower), fix.verify ? "verify: " + fix.verify : ""].filter(Boolean).join(" · ")));
   const instead = answer.alternatives.map(one => [one.name, one.trial.fixes.map(times).join(", "), size(one.trial.needed)]);
   if (answer.larger_gpus.length) instead.push(["as it is, on a larger card",
-    answer.larger_gpus.slice(0, 3).map(gpu => gpu.name).join(", "), size(answer.larger_gpus[0].total) + " has room"]);
+    answer.larger_gpus.slice(0, 3).map(gpu => `${gpu.name} (${size(gpu.total)})`).join(", "), atLeast(answer.now)]);
   if (instead.length) section("Or instead", table(["", "with", "needs"], instead));
   if (answer.tried.length) {
     const most = 1.02 * Math.max(limit, ...answer.tried.map(one => one.needed));
@@ -45,7 +45,7 @@ function partsOf(trial) {
 function trialBar(name, trial, most, limit, taken = 0) {
   const parts = partsOf(trial);
   if (taken > 0) parts.push({ bytes: taken, colour: "var(--line)", title: `${size(taken)} less` });
-  const out = bar(name, parts, most, limit, (trial.at_least ? "> " : "") + size(trial.needed));
+  const out = bar(name, parts, most, limit, atLeast(trial));
   out.lastChild.classList.add(trial.fits ? "good" : "bad");
   return out;
 }

@@ -4,7 +4,7 @@ const failing = ["does_not_fit", "over_budget", "undecided", "invalid"];
 /// The check that leaves least room, or the first that was not decided.
 const tightest = config => config.checks.find(check => check.undecided)
   || config.checks.reduce((worst, check) => !worst || check.needed - check.limit > worst.needed - worst.limit ? check : worst, null);
-const neededOf = check => check.undecided ? "undecided" : (check.at_least ? "> " : "") + size(check.needed);
+const neededOf = check => check.undecided ? "undecided" : atLeast(check);
 
 function gate(answer) {
   const counts = Object.entries(answer.counts).filter(([, count]) => count)
