@@ -29,6 +29,10 @@ std::int32_t Builder::module_id(const std::string& name) {
   return static_cast<std::int32_t>(modules.size() - 1);
 }
 
+void Builder::add_once(Diagnostic problem) {
+  if (std::ranges::count(problems, problem.message, &Diagnostic::message) == 0) problems.push_back(std::move(problem));
+}
+
 void Builder::count(std::int64_t elements, bool is_trained) {
   total = saturating_add(total, saturating_mul(elements, repeats));
   if (is_trained) trained = saturating_add(trained, saturating_mul(elements, repeats));
@@ -348,9 +352,7 @@ void Attributes::unmodelled(std::string_view feature) const {
   Diagnostic d;
   d.code = "estimate/unmodelled";
   d.message = fmt::format("{}: {} are not modelled yet", builder_.architecture.source, feature);
-  // Every layer built asks for it.
-  const bool said = std::ranges::count(builder_.problems, d.message, &Diagnostic::message) > 0;
-  if (!said) builder_.problems.push_back(std::move(d));
+  builder_.add_once(std::move(d));
 }
 
 std::int64_t Attributes::integer(std::string_view name) const {

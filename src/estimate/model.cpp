@@ -12,15 +12,13 @@
 namespace oomplan::estimator {
 namespace {
 
-/// Once, however many layers have it.
 void add_unknown(Builder& builder, std::string_view kind, const std::string& name,
                  const std::vector<std::string_view>& known) {
   Diagnostic d;
   d.code = "estimate/bad-architecture";
   d.message = fmt::format("{}: there is no {} \"{}\"", builder.architecture.name, kind, name);
   if (const auto near = nearest(name, known)) d.hint = fmt::format("did you mean \"{}\"?", *near);
-  if (std::ranges::count(builder.problems, d.message, &Diagnostic::message) == 0)
-    builder.problems.push_back(std::move(d));
+  builder.add_once(std::move(d));
 }
 
 /// A module in torch's checkpoint_wrapper.

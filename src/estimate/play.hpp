@@ -251,6 +251,8 @@ class Builder {
   std::string path(const std::string& name) const { return prefix.empty() ? name : prefix + "." + name; }
   std::int32_t module_id(const std::string& name);
   void count(std::int64_t elements, bool trained);
+  /// Said once, however many layers find it.
+  void add_once(Diagnostic problem);
   /// What is done to the whole model once every module is built, as the framework's loader does it.
   void finish_loading();
   /// How many of `count` each rank of tensor parallelism has, which is a problem where they cannot be shared equally.

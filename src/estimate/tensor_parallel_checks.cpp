@@ -42,8 +42,9 @@ class Checks {
   void cannot(const std::string& what, const Origin& origin) {
     errors_.push_back(unmodelled(what + " under tensor parallelism is not modelled yet", origin));
   }
-  void bad(std::string message, const Origin& origin) {
+  void bad(std::string message, const Origin& origin, std::string hint = {}) {
     errors_.push_back(error_of("estimate/bad-mesh", std::move(message), origin));
+    errors_.back().hint = std::move(hint);
   }
   void measured(const Setting<bool>& fact, const char* what) {
     if (fact.value) cannot(what, fact.origin);
@@ -58,8 +59,7 @@ class Checks {
     }
     if (world % ranks == 0) return true;
     bad(fmt::format("tensor_parallel: {} {} no group of {}", world, world == 1 ? "rank makes" : "ranks make", ranks),
-        mesh_.tensor_parallel.origin);
-    errors_.back().hint = fmt::format("add --gpu {0}xh100 or --set plan.world_size={0}", ranks);
+        mesh_.tensor_parallel.origin, fmt::format("add --gpu {0}xh100 or --set plan.world_size={0}", ranks));
     return false;
   }
 
@@ -79,7 +79,7 @@ class Checks {
     if (sharding.value == Sharding::none && mesh_.world_size.value == saturating_mul(ranks, stages)) return;
     if (sharding.value != Sharding::fsdp2) {
       return cannot(sharding.value == Sharding::none
-                        ? "a world of more ranks that shares nothing else"
+                        ? "a model that is whole on each group of ranks (sharding none)"
                         : std::string(sharding_names[static_cast<std::size_t>(sharding.value)]),
                     sharding.origin);
     }
@@ -130,9 +130,8 @@ class Checks {
     measured(optimizer.in_backward, "an optimizer that steps in backward");
     if (optimizer.clip_gradients.value && has_plain_weights(mesh_, architecture_))
       bad("torch's clip_grad_norm_ stops at gradients of which some are DTensors and some are not: norms are not, but "
-          "for "
-          "those of a block with sequence_parallel",
-          optimizer.clip_gradients.origin);
+          "for those of a block with sequence_parallel",
+          optimizer.clip_gradients.origin, "--set plan.sequence_parallel=true, or --set plan.clip_gradients=false");
   }
 
   const TrainingPlan& plan_;

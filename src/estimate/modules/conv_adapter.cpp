@@ -17,8 +17,7 @@ void refuse(Builder& b, std::string message) {
   d.code = "estimate/no-target";
   d.message = std::move(message);
   d.where = b.facts.lora_targets_at;
-  const bool said = std::ranges::count(b.problems, d.message, &Diagnostic::message) > 0;
-  if (!said) b.problems.push_back(std::move(d));
+  b.add_once(std::move(d));
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ Tensor own_ids(Torch& t, const Tensor& ids) {
 void check_shared_heads(Builder& builder, std::int64_t heads, std::int64_t kv_heads) {
   const std::int64_t ranks = builder.facts.tensor_parallel.ranks;
   if (kv_heads % ranks == 0 && heads % ranks == 0) return;
-  builder.problems.push_back(
-      error_of("estimate/bad-mesh", fmt::format("{} ranks cannot share {} key-value heads", ranks, kv_heads), {}));
+  builder.add_once(error_of("estimate/bad-mesh",
+                            fmt::format("tensor_parallel: {} ranks cannot share {} key-value heads", ranks, kv_heads),
+                            {}));
 }
 
 Tensor whole_rows(Play& play, const Tensor& x) {

@@ -72,8 +72,7 @@ void refuse_images(Builder& b, std::string message, std::string hint) {
   d.message = b.architecture.source + ": " + std::move(message);
   d.where = b.facts.images.at;
   d.hint = std::move(hint);
-  const bool said = std::ranges::count(b.problems, d.message, &Diagnostic::message) > 0;  // By another layer.
-  if (!said) b.problems.push_back(std::move(d));
+  b.add_once(std::move(d));
 }
 
 Grid grid_of(Builder& b, std::int64_t patch, std::int64_t step, std::int64_t most) {

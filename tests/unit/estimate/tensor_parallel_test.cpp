@@ -90,7 +90,8 @@ TEST(TensorParallel, NumbersOfRanksGoTogether) {
   TrainingPlan p = shared(2);
   p.mesh.world_size.value = 3;
   EXPECT_THAT(errors(p), Contains(HasSubstr("estimate/bad-mesh: tensor_parallel: 3 ranks make no group of 2")));
-  EXPECT_THAT(errors(shared(8)), Contains(HasSubstr("estimate/bad-mesh: 8 ranks cannot share 4 key-value heads")));
+  EXPECT_THAT(errors(shared(8)),
+              Contains(HasSubstr("estimate/bad-mesh: tensor_parallel: 8 ranks cannot share 4 key-value heads")));
   EXPECT_THAT(errors(shared(4), model({{"intermediate_size", "514"}})),
               Contains(HasSubstr("4 ranks that do not share model.layers.*.mlp.gate_proj equally (514)")));
   p = shared(4);
