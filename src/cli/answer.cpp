@@ -25,6 +25,7 @@
 #include "outlook.hpp"
 #include "recipe.hpp"
 #include "replays.hpp"
+#include "training_command.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -162,7 +163,8 @@ bool is_missing(const Diagnostic& one) { return one.code == "ingest/missing-fact
 
 void read_and_estimate(Findings& findings, const Question& question, const std::vector<Gpu>& gpus,
                        const Catalog& catalog, std::optional<Document>& document) {
-  Result<ReadConfig> read = config_or_recipe(question.config, question.recipe, catalog);
+  Result<ReadConfig> read = question.given ? Result<ReadConfig>(ReadConfig{*question.given, {}})
+                                           : config_or_recipe(question.config, question.recipe, catalog);
   if (!read) return append(findings.diagnostics, read.errors());
   document = std::move(read->document);
   findings.recipe = std::move(read->recipe);
@@ -409,6 +411,19 @@ Verdict verdict_after(const Findings& findings) {
 
 }  // namespace
 
+namespace {
+
+Diagnostic read_for_one_gpu(const Document& launcher) {
+  return {Severity::warning,
+          "ingest/assumed-trainer",
+          "read for one GPU; accelerate launch takes as many as the machine has where --num_processes does not say",
+          {launcher.file, 0, 0},
+          "--gpu 8xh100 says that there are eight",
+          {}};
+}
+
+}  // namespace
+
 IngestOptions ingest_options(const Question& question) {
   const std::string option = question.trainer.empty() ? "" : "--trainer " + question.trainer;
   IngestOptions out{.dialect = question.dialect,
@@ -419,9 +434,55 @@ IngestOptions ingest_options(const Question& question) {
                     .launch = question.launch,
                     .world = world_of(question.gpus),
                     .older_gpu = older_gpu(question.gpus)};
+  if (out.world.each == 0) out.world = question.world;
+  if (question.launcher) {
+    out.launch.push_back(question.launcher->file);
+    if (out.world.each == 0) out.unread.push_back(read_for_one_gpu(*question.launcher));
+    out.loader = [launcher = *question.launcher](const std::string& path) {
+      return path == launcher.file ? Result<Document>(launcher) : read_named_document(path);
+    };
+  }
   name_versions(question.versions, out);
   if (!question.config.empty()) name_versions_beside(question.config, out);
   return out;
+}
+
+namespace {
+
+std::optional<Diagnostic> another_world(const NamedWorld& of_gpus, const NamedWorld& started) {
+  const auto all = [](const NamedWorld& world) { return saturating_mul(world.each, world.machines); };
+  if (of_gpus.each == 0 || started.each == 0 || all(of_gpus) == all(started)) return std::nullopt;
+  return Diagnostic{.code = "cli/usage",
+                    .message = fmt::format("{} says {}, and {} starts {}", of_gpus.said, counted(all(of_gpus), "GPU"),
+                                           started.said, counted(all(started), "process")),
+                    .hint = "leave the number out of --gpu to keep the command's"};
+}
+
+}  // namespace
+
+Result<Question> question_of(Question question, const std::vector<std::string>& command) {
+  if (question.recipe.is_asked()) return no_recipe();
+  Result<TrainingCommand> read = read_training_command(command);
+  if (!read) return read.errors();
+  question.config = read->config.empty() ? read->name : read->config;
+  if (read->config.empty()) {
+    Result<Document> document = parse_document(read->text, read->name, Syntax::yaml);
+    if (!document) return document.errors();
+    question.given = std::move(*document);
+  }
+  if (!read->launcher.empty()) {
+    Result<Document> launcher = parse_document(read->launcher, "accelerate launch", Syntax::yaml);
+    if (!launcher) return launcher.errors();
+    question.launcher = std::move(*launcher);
+  }
+  question.overrides.insert(question.overrides.begin(), read->overrides.begin(), read->overrides.end());
+  question.launch.insert(question.launch.begin(), read->launch.begin(), read->launch.end());
+  question.world = std::move(read->world);
+  if (auto other = another_world(world_of(question.gpus), question.world)) return *other;
+  if (!question.trainer.empty()) return question;
+  question.trainer = std::move(read->trainer);
+  question.trainer_said = std::move(read->trainer_said);
+  return question;
 }
 
 std::vector<std::string> files_of(const Question& question, const std::optional<Document>& document) {

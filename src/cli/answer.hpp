@@ -23,13 +23,16 @@ struct RecipeAsked {
 };
 
 struct Question {
-  std::string config{};  ///< A path, "-" for standard input, or a model by id or folder.
+  std::string config{};             ///< A path, "-" for standard input, or a model by id or folder.
+  std::optional<Document> given{};  ///< In place of the file at `config`, which is then its name.
   RecipeAsked recipe{};
   std::string dialect{};
   std::string trainer{};       ///< As --trainer names it, or the command that starts the run; "" where neither does.
   std::string trainer_said{};  ///< Which of the two; "" for the option.
   std::vector<std::string> overrides{};
   std::vector<std::string> launch{};
+  std::optional<Document> launcher{};  ///< One more of them, which is no file.
+  NamedWorld world{};                  ///< Of the command that starts the run; --gpu goes over it.
   VersionsAsked versions{};
   std::vector<std::string> gpus{};
   std::optional<Setting<std::string>> alloc_conf{};  ///< In place of the plan's own.
@@ -52,5 +55,9 @@ std::vector<std::string> files_of(const Question& question, const std::optional<
 
 /// Goes as far as it can; what stopped it is in the findings' diagnostics. The config as read is kept in `document`.
 Findings answer(const Question& question, std::optional<Document>* document = nullptr);
+
+/// The question of a run that `command` starts (training_command.hpp). What options say goes over what the command
+/// says. Error, cli/usage: what cannot be read of it, and --method and the like, which are of a model.
+Result<Question> question_of(Question question, const std::vector<std::string>& command);
 
 }  // namespace oomplan::cli

@@ -1,6 +1,7 @@
 // A subcommand. Each file in commands/ defines the one that it is named after.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
@@ -18,6 +19,12 @@ struct Terminal {
   bool own_process = true;          ///< It is the command's own, to fork and to replace; else another program's.
   std::function<std::string()> find_arrow{};  ///< As run() takes it.
 };
+
+/// The words after the first "--", as they stand.
+inline std::vector<std::string> command_in(std::span<char* const> words) {
+  const auto mark = std::ranges::find_if(words, [](const char* word) { return std::string_view(word) == "--"; });
+  return mark == words.end() ? std::vector<std::string>{} : std::vector<std::string>(mark + 1, words.end());
+}
 
 struct Command {
   ArgumentParser parser;  ///< Knows after parsing whether it was asked for.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "script_arguments.hpp"
+
 namespace oomplan::cli {
 namespace {
 

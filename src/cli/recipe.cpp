@@ -11,20 +11,14 @@
 
 #include "input.hpp"
 #include "oomplan/ingest/ingest.hpp"
+#include "script_arguments.hpp"
 
 namespace oomplan::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// An argument of the script; a flag where it has no value.
-struct Argument {
-  std::string_view name{};
-  std::vector<std::string> values{};
-  bool is_number = false;
-};
-
-Argument number(std::string_view name, std::int64_t value) { return {name, {std::to_string(value)}, true}; }
+ScriptArgument number(std::string key, std::int64_t value) { return {std::move(key), {std::to_string(value)}}; }
 
 /// TRL makes a text of a list of one, which peft takes for an expression of a whole name.
 std::vector<std::string> targets_of(const Architecture& model) {
@@ -34,7 +28,7 @@ std::vector<std::string> targets_of(const Architecture& model) {
 
 /// Peft stops where it has no targets and nobody names some, at all linear layers of Mamba's blocks, and at dropout
 /// over the parameters of experts.
-void add_adapter(const Architecture& model, std::vector<Argument>& out) {
+void add_adapter(const Architecture& model, std::vector<ScriptArgument>& out) {
   out.push_back({"use_peft", {}});
   if (has_default_targets(model.model_type)) return;
   out.push_back({"lora_target_modules", targets_of(model)});
@@ -51,7 +45,7 @@ std::int64_t usual_length(const Architecture& model) {
 struct Script {
   std::string_view name{};
   std::string_view trainer{};
-  std::vector<Argument> arguments{};
+  std::vector<ScriptArgument> arguments{};
 };
 
 // TRL loads weights in float32 where nobody names a dtype, which few want. What predicts no next token none of its
@@ -59,8 +53,8 @@ struct Script {
 Script script_of(const std::string& name, const Architecture& model, const RecipeAsked& asked) {
   const bool by_trl = model.task == Task::causal_lm;
   Script out{by_trl ? "trl sft" : "Trainer", by_trl ? "sft" : "trainer", {{"model_name_or_path", {name}}}};
-  std::vector<Argument>& arguments = out.arguments;
-  arguments.push_back(by_trl ? Argument{"dtype", {"bfloat16"}} : Argument{"bf16", {}});
+  std::vector<ScriptArgument>& arguments = out.arguments;
+  arguments.push_back(by_trl ? ScriptArgument{"dtype", {"bfloat16"}} : ScriptArgument{"bf16", {}});
   if (asked.method != "full") add_adapter(model, arguments);
   if (asked.method != "full" && !by_trl) arguments.push_back(number("lora_r", 16));
   if (asked.method == "qlora") arguments.push_back({"load_in_4bit", {}});
@@ -74,26 +68,15 @@ Script script_of(const std::string& name, const Architecture& model, const Recip
 
 std::string command_of(const Script& script) {
   std::string out(script.name);
-  for (const Argument& one : script.arguments) {
-    out += fmt::format(" --{}", one.name);
+  for (const ScriptArgument& one : script.arguments) {
+    out += fmt::format(" --{}", one.key);
     for (const std::string& value : one.values) out += " " + value;
   }
   return out;
 }
 
-/// true, a value, or a list of them.
-std::string yaml_of(const Argument& argument) {
-  if (argument.values.empty()) return "true";
-  if (argument.is_number) return argument.values.front();
-  std::string out;
-  for (const std::string& value : argument.values) out += (out.empty() ? "" : ", ") + in_quotes(value);
-  return argument.values.size() == 1 ? out : "[" + out + "]";
-}
-
 std::string text_of(const Script& script) {
-  std::string out = fmt::format("trainer: {}\n", script.trainer);
-  for (const Argument& one : script.arguments) out += fmt::format("{}: {}\n", one.name, yaml_of(one));
-  return out;
+  return fmt::format("trainer: {}\n", script.trainer) + yaml_text(script.arguments);
 }
 
 bool is_named_as_file(std::string_view config) {
@@ -117,12 +100,6 @@ Diagnostics neither(Diagnostics errors, bool has_owner) {
   return errors;
 }
 
-Diagnostic no_recipe() {
-  return {.code = "cli/usage",
-          .message = "--method, --batch and --length are of a model that is named in place of a config",
-          .hint = "for a config, --set changes its own keys"};
-}
-
 Result<ReadConfig> recipe_of(const std::string& name, const Architecture& model, const RecipeAsked& asked) {
   const Script script = script_of(name, model, asked);
   Result<Document> document = parse_document(text_of(script), std::string(script.name), Syntax::yaml);
@@ -132,13 +109,10 @@ Result<ReadConfig> recipe_of(const std::string& name, const Architecture& model,
 
 }  // namespace
 
-std::string in_quotes(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
+Diagnostic no_recipe() {
+  return {.code = "cli/usage",
+          .message = "--method, --batch and --length are of a model that is named in place of a config",
+          .hint = "for a config, --set changes its own keys"};
 }
 
 bool names_file(const std::string& config) {

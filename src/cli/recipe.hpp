@@ -22,8 +22,8 @@ struct ReadConfig {
   std::string recipe{};  ///< The command that stands for a model; "" where the config is a file.
 };
 
-/// As YAML quotes what a name may hold.
-std::string in_quotes(const std::string& text);
+/// What asks for a recipe beside what is no model.
+Diagnostic no_recipe();
 
 /// Whether a config is named, and no model.
 bool names_file(const std::string& config);

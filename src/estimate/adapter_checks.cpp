@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "recipe_titles.hpp"
 #include "weight_checks.hpp"
 
 namespace oomplan::estimator {
@@ -93,8 +94,7 @@ void check_run(const TrainingPlan& plan, const Ran& run, const Gaps& cannot) {
   const AdapterFacts& adapter = plan.adapter;
   const RecipeKind recipe = plan.recipe.kind.value;
   cannot(!is_known(plan, run), "by " + plan.framework, adapter.kind.origin);
-  cannot(recipe != RecipeKind::supervised && !run.compared, "in " + std::string(name_of(recipe)),
-         plan.recipe.kind.origin);
+  cannot(recipe != RecipeKind::supervised && !run.compared, "in " + title_of(recipe), plan.recipe.kind.origin);
   cannot(plan.mesh.sharding.value != Sharding::none && !run.replicated, "of a model spread over ranks in this way",
          plan.mesh.sharding.origin);
   cannot(plan.mesh.tensor_parallel.value > 1 || is_pipelined(plan.mesh), "of a model in parts", adapter.kind.origin);

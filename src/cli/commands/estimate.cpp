@@ -23,6 +23,7 @@ namespace {
 
 struct Options {
   Question question{};
+  std::vector<std::string> command{};  ///< Only for the syntax: its first word is taken for the config.
   bool json = false;
   TextParts parts{};
   bool all_parts = false;
@@ -40,6 +41,7 @@ struct Options {
 void add_options(const ArgumentParser& app, Options& options) {
   Question& question = options.question;
   app.option("CONFIG", question.config, config_help).required();
+  app.option("COMMAND", options.command, "Or what starts the run, after --: oomplan estimate -- trl sft --bf16 …");
   const Option gpus =
       app.option("--gpu", question.gpus,
                  "A GPU by name (see `oomplan gpus`) or size (24GiB), or several (8xh100); l4,a100-80gb compares")
@@ -162,10 +164,22 @@ class Files {
   std::vector<std::string> inputs_;
 };
 
+/// Of the config, or of the command after "--".
+Result<Question> asked(const Options& options, const Terminal& terminal) {
+  const std::vector<std::string> command = command_in(terminal.words);
+  if (!command.empty()) return question_of(options.question, command);
+  if (options.command.empty()) return options.question;
+  return Diagnostic{.code = "cli/usage",
+                    .message = "one config at a time: \"" + options.command.front() + "\" is another word",
+                    .hint = "a command that starts the run stands after --"};
+}
+
 Outcome run_estimate(const Options& options, const Terminal& terminal) {
   const std::optional<Diagnostic> wrong = misuse(options);
   if (wrong) return print(failed({*wrong}), options, terminal);
-  Question question = options.question;
+  const Result<Question> asked_for = asked(options, terminal);
+  if (!asked_for) return print(failed(asked_for.errors()), options, terminal);
+  Question question = *asked_for;
   question.alloc_conf = alloc_conf_of(options);
   question.headroom = *parse_headroom(options.headroom);
   question.open_numbers = true;

@@ -121,12 +121,6 @@ Diagnostics mistakes_in(const Expected& config) {
   return verdict_of(all) == Verdict::usage || verdict_of(all) == Verdict::invalid ? all : Diagnostics{};
 }
 
-/// The words after the first "--", as they stand.
-std::vector<std::string> command_in(std::span<char* const> words) {
-  const auto mark = std::ranges::find_if(words, [](const char* word) { return std::string_view(word) == "--"; });
-  return mark == words.end() ? std::vector<std::string>{} : std::vector<std::string>(mark + 1, words.end());
-}
-
 /// What starts the run says whose trainer it is, where --trainer does not, and what --set does not.
 Question of_command(Question question, const std::vector<std::string>& command) {
   Launched launched = launched_by(command);
