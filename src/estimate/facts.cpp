@@ -18,6 +18,10 @@
 #include "unsloth_checks.hpp"
 
 namespace oomplan::estimator {
+namespace objectives {
+extern const Objective unsloth_fused_capped;  // unsloth_fused.cpp
+}
+
 DType adapter_dtype(AdapterDType adapter, DType base) {
   return adapter == AdapterDType::fp32 ? DType::fp32 : adapter == AdapterDType::bf16 ? DType::bf16 : base;
 }
@@ -174,6 +178,8 @@ Task task_of(const TrainingPlan& plan, const Architecture& architecture) {
 
 // transformers leaves a model alone that Liger has nothing for, and its loss with it (_apply_liger_kernel_to_instance).
 const Objective* objective_of(const TrainingPlan& plan, const Architecture& architecture) {
+  const bool capped = architecture.unsloth && architecture.head.find("softcap") != nullptr;
+  if (capped && plan.recipe.loss.value == Loss::unsloth_fused) return &objectives::unsloth_fused_capped;
   const bool left = plan.recipe.loss.value == Loss::liger_fused_linear && !architecture.liger.loss.value_or(true);
   const Task task = task_of(plan, architecture);
   return find_objective(left ? Loss::full_logits : plan.recipe.loss.value, task);

@@ -25,6 +25,25 @@ void check_compiled(const TrainingPlan& plan, const Architecture& architecture, 
   if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
 }
 
+/// Whether torch.compile runs a layer's attention between Unsloth's own functions, as Gemma 2's.
+bool compiles_attention(const TrainingPlan& plan, const Architecture& architecture) {
+  const auto is_capped = [](const OpSpec& op) { return op.find("softcap") != nullptr; };
+  return plan.kernels.unsloth.value != UnslothLayers::none && architecture.unsloth && any_op(architecture, is_capped);
+}
+
+void check_capped(const TrainingPlan& plan, Diagnostics& errors) {
+  const auto cannot = [&](const std::string& what, const Origin& origin) {
+    errors.push_back(unmodelled(what + " by Unsloth of a model that caps its attention is not modelled yet", origin));
+  };
+  if (plan.recipe.kind.value != RecipeKind::supervised)
+    cannot("training that is not supervised", plan.recipe.kind.origin);
+  if (plan.batch.joined.value > 0) cannot("joined rows", plan.batch.joined.origin);
+  if (!plan.checkpointing.on.value) cannot("training without checkpoints", plan.checkpointing.on.origin);
+  if (plan.evaluation.evaluates.value) cannot("evaluation", plan.evaluation.evaluates.origin);
+  if (plan.precision.weights_dtype.value == WeightsDType::fp16) cannot("fp16", plan.precision.weights_dtype.origin);
+  if (!plan.adapter.modules_to_save.value.empty()) cannot("modules_to_save", plan.adapter.modules_to_save.origin);
+}
+
 }  // namespace
 
 bool runs_compiled(const TrainingPlan& plan, const Architecture& architecture) {
@@ -32,7 +51,7 @@ bool runs_compiled(const TrainingPlan& plan, const Architecture& architecture) {
 }
 
 Diagnostics check_compiled_peak(const TrainingPlan& plan, const Architecture& architecture, bool in_loss) {
-  if (in_loss || !runs_compiled(plan, architecture)) return {};
+  if (in_loss || (!runs_compiled(plan, architecture) && !compiles_attention(plan, architecture))) return {};
   return {unmodelled("a step by Unsloth's compiled code whose peak is not the loss is not modelled yet",
                      plan.batch.sequence_length.origin)};
 }
@@ -46,6 +65,7 @@ void check_unsloth(const TrainingPlan& plan, const Architecture& architecture, D
   const bool fused = plan.recipe.loss.value == Loss::unsloth_fused;
   const bool compiled = runs_compiled(plan, architecture);
   if (compiled) check_compiled(plan, architecture, errors);
+  if (compiles_attention(plan, architecture)) check_capped(plan, errors);
   if (!on && !compiled) {
     if (plan.framework.starts_with("unsloth "))
       return cannot("training of " + architecture.model_type + " models by Unsloth's FastModel",

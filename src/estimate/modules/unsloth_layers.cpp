@@ -80,17 +80,56 @@ Tensor for_kernel(Torch& t, const Tensor& x, std::int64_t groups, bool copies) {
   return t.reshape(wide, {s[0], s[1], s[2] * groups, s[3]});
 }
 
+// ---- slow_attention_softcapping (unsloth/kernels/flex_attention.py), which torch.compile runs ----------------------
+//
+// What it writes down between its two products is counted in full, which a product that is fused with what follows it
+// need not be: an upper bound, of which no peak is told (check_compiled_peak).
+
+void capped_backward(Torch& t, Node& n, Grads& g) {
+  constexpr const char* op = "inductor";
+  const Tensor scores = t.unpack(n, 3);
+  const Tensor of_values = t.empty(t.unpack(n, 2)->sizes, scores->dtype, op);
+  Tensor of_weights = t.empty(scores->sizes, scores->dtype, op);
+  const Tensor of_scores = t.empty(scores->sizes, scores->dtype, op);
+  of_weights.reset();
+  g.out[0] = t.empty(t.unpack(n, 0)->sizes, scores->dtype, op);
+  g.out[1] = t.empty(t.unpack(n, 1)->sizes, scores->dtype, op);
+  g.out[2] = of_values;
+}
+
+/// q, k, v: batch × heads × length × width, of which k and v have as many heads as q. Returns batch × length × heads ×
+/// width.
+Tensor capped(Torch& t, const Tensor& q, const Tensor& k, const Tensor& v) {
+  constexpr const char* op = "inductor";
+  NodeRef node = t.record("CompiledFunctionBackward", {&q, &k, &v}, capped_backward);
+  Restore no_grad(t.grad_enabled, false);
+  const Dims of_scores{q->sizes[0], q->sizes[1], q->sizes[2], k->sizes[2]};
+  const Tensor scaled = t.empty(q->sizes, q->dtype, op);
+  const Tensor scores = t.empty(of_scores, q->dtype, op);
+  const Tensor weights = t.empty(of_scores, q->dtype, op);
+  t.save(node, 0, scaled);
+  t.save(node, 1, k);
+  t.save(node, 2, v);
+  t.save(node, 3, scores);
+  t.save(node, 4, weights);
+  const Tensor out = t.empty(q->sizes, q->dtype, op);
+  return t.attach(node, t.empty({q->sizes[0], q->sizes[2], q->sizes[1], q->sizes[3]}, q->dtype, op));
+}
+
 class UnslothAttention final : public Module {
  public:
   UnslothAttention(const Attributes& a, Builder& b)
-      : head_dim_(a.integer("head_dim")), groups_(a.quotient("heads", "kv_heads")), module_(b.module_id(a.module())) {
+      : head_dim_(a.integer("head_dim")),
+        groups_(a.quotient("heads", "kv_heads")),
+        capped_(a.find("softcap") != nullptr),
+        module_(b.module_id(a.module())) {
     const std::string m = a.module() + ".";
     const std::int64_t width = a.integer("width");
     const std::int64_t q = a.integer("heads") * head_dim_;
     const std::int64_t kv = q / groups_;
     const bool biased = a.flag("qkv_bias", false);
     if (a.flag("o_bias", false)) a.unmodelled("biases of attention's output under Unsloth");
-    for (const char* other : {"softcap", "scaled_keys", "scaled_by_position", "rotary"}) {
+    for (const char* other : {"scaled_keys", "scaled_by_position", "rotary"}) {
       if (a.find(other) != nullptr) a.unmodelled("such attention under Unsloth");
     }
     q_proj_ = Linear(b, m + "q_proj", width, q, biased);
@@ -137,7 +176,10 @@ class UnslothAttention final : public Module {
     // Without positions of their own Fast_RoPE_Embedding turns them where they are.
     if (play.facts.joined > 0) turn_by_positions(t, q, k);
     Tensor out;
-    {
+    if (capped_) {
+      const Tensor key = repeat_kv(t, k, groups_);
+      out = capped(t, q, key, repeat_kv(t, v, groups_));
+    } else {
       const bool copies = x->requires_grad;
       const Tensor key = for_kernel(t, k, groups_, copies);
       const Tensor value = for_kernel(t, v, groups_, copies);
@@ -149,6 +191,7 @@ class UnslothAttention final : public Module {
 
   std::int64_t head_dim_;
   std::int64_t groups_;
+  bool capped_;
   std::int32_t module_;
   Linear q_proj_{}, k_proj_{}, v_proj_{}, o_proj_{};
   RmsNorm q_norm_{}, k_norm_{};

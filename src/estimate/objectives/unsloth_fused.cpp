@@ -29,6 +29,16 @@ void play_part(Torch& t, std::int64_t rows, const Tensor& hidden, const Tensor& 
   t.empty({rows, hidden->sizes.back()}, hidden->dtype, "aten::mm");
 }
 
+/// The same of logits that go through a tanh, whose result is there in fp32 until the part is done.
+void play_capped_part(Torch& t, std::int64_t rows, const Tensor& hidden, const Tensor& weight) {
+  const Dims of_logits{rows, weight->sizes[0]};
+  Tensor logits = t.empty(of_logits, weight->dtype, "aten::mm");
+  const Tensor turned = t.empty(of_logits, DType::fp32, "inductor");
+  const Tensor gradient = t.empty(of_logits, weight->dtype, "inductor");
+  logits.reset();
+  t.empty({rows, hidden->sizes.back()}, hidden->dtype, "aten::mm");
+}
+
 void scale_gradient(Torch& t, Node& n, Grads& g) {
   InBucket bucket(t, Bucket::logits_and_loss);
   const Tensor saved = t.unpack(n, 0);
@@ -46,7 +56,7 @@ void play_returned(Play& play, const Head& head, Stream& s) {
   s.loss = t.empty({}, DType::fp32, "aten::sum");
 }
 
-void play_unsloth_fused(Play& play, const Head& head, Stream& s) {
+void play_fused(Play& play, const Head& head, Stream& s, bool capped) {
   Torch& t = play.torch;
   if (!t.grad_enabled) return play_returned(play, head, s);
   t.recorder.begin_loss();
@@ -62,13 +72,21 @@ void play_unsloth_fused(Play& play, const Head& head, Stream& s) {
   const std::int64_t rows = divided_up(tokens, parts_of(tokens, weight->sizes[0], play.facts.loss_part));
   // The others are over the first again.
   for (std::int64_t i = 0; i < std::min<std::int64_t>(divided_up(tokens, rows), 2); ++i) {
-    play_part(t, rows, s.hidden, weight);
+    (capped ? play_capped_part : play_part)(t, rows, s.hidden, weight);
   }
   t.save(node, 0, gradient);
   s.loss = t.attach(node, t.empty({}, DType::fp32, "aten::zeros"));
 }
 
+void play_unsloth_fused(Play& play, const Head& head, Stream& s) { play_fused(play, head, s, false); }
+void play_capped(Play& play, const Head& head, Stream& s) { play_fused(play, head, s, true); }
+
 }  // namespace
+
+/// Of logits that the model caps.
+extern const Objective unsloth_fused_capped;
+const Objective unsloth_fused_capped{
+    .loss = Loss::unsloth_fused, .task = Task::causal_lm, .evaluated = Loss::unsloth_fused, .play = play_capped};
 
 extern const Objective unsloth_fused;
 const Objective unsloth_fused{.loss = Loss::unsloth_fused,

@@ -19,6 +19,7 @@ class CausalMask final : public Module {
         boolean_(a.flag("boolean", false)),
         unused_(a.flag("unused", false)),
         compiled_(a.flag("compiled", false)),
+        unsloth_keeps_(a.flag("unsloth_keeps", false)),
         beyond_flash_(a.integer("head_dim", 0) > widest_flash_head) {
     if (b.facts.generates && window_ != 0 && b.facts.length >= window_)
       a.unmodelled("generated rows as long as a window of attention or longer");
@@ -33,8 +34,11 @@ class CausalMask final : public Module {
     const Facts& f = play.facts;
     InBucket scores(t, Bucket::attention_scores);
     const bool windowed = window_ != 0 && f.length >= window_;
-    if (f.unsloth) return;  // LlamaModel_fast_forward drops what is sent in training, and makes none.
-    if (f.joined > 0) {     // flex_attention, compiled, has blocks of it alone.
+    if (f.unsloth) {  // LlamaModel_fast_forward drops what is sent in training.
+      if (unsloth_keeps_ && !kept_) kept_ = of_numbers(t, f.length, s.inputs_embeds->dtype);
+      return;
+    }
+    if (f.joined > 0) {  // flex_attention, compiled, has blocks of it alone.
       if (compiled_) s.arguments.mask(span_) = t.empty({1, 1, f.length, f.length}, DType::boolean, "inductor");
       return;
     }
@@ -60,6 +64,15 @@ class CausalMask final : public Module {
   }
 
  private:
+  /// Unsloth's SWA_mask and GA_mask by AttentionMaskConverter, which no row's padding is in.
+  Tensor of_numbers(Torch& t, std::int64_t length, DType dtype) const {
+    Restore no_grad(t.grad_enabled, false);
+    const Dims sizes{length, length};
+    Tensor mask = t.to(t.empty(sizes, DType::fp32, "aten::full"), dtype);
+    if (window_ != 0) t.empty(sizes, DType::boolean, "aten::tril");
+    return mask;
+  }
+
   /// Keys of the query's own piece, by positions that begin anew (packed_sequence_mask_function).
   static Tensor of_pieces(Torch& t, const Facts& f) {
     const Dims sizes{f.batch, 1, f.length, f.length};
@@ -84,10 +97,12 @@ class CausalMask final : public Module {
   bool without_positions_;  ///< It is made without them, so that nothing keeps joined samples apart.
   bool unskipped_;          ///< allow_is_causal_skip=False: what the kernel could do by itself is written down too.
   bool boolean_;
-  bool unused_;        ///< No layer is given it: it goes with the model's forward function.
-  bool compiled_;      ///< Of joined rows torch.compile makes it at once, for sdpa.
-  bool beyond_flash_;  ///< Of heads that FlashAttention 2 does not take.
+  bool unused_;         ///< No layer is given it: it goes with the model's forward function.
+  bool compiled_;       ///< Of joined rows torch.compile makes it at once, for sdpa.
+  bool unsloth_keeps_;  ///< Under Unsloth it is made in the first pass, and stays.
+  bool beyond_flash_;   ///< Of heads that FlashAttention 2 does not take.
   Tensor buffer_{};
+  mutable Tensor kept_{};
 };
 
 }  // namespace

@@ -48,7 +48,8 @@ TEST(Families, SayWhereTransformersHasNoSdpa) {
 TEST(Families, SayWhetherUnslothsLayersArePlayed) {
   EXPECT_TRUE(find_model("meta-llama/Llama-3.2-1B")->unsloth);
   EXPECT_TRUE(find_model("mistralai/Mistral-7B-v0.3")->unsloth);
-  EXPECT_FALSE(find_model("google/gemma-2-2b")->unsloth);
+  EXPECT_TRUE(find_model("google/gemma-2-2b")->unsloth);
+  EXPECT_FALSE(find_model("google/gemma-3-1b-it")->unsloth);
 }
 
 TEST(Families, SayWhatTheyCannotBecome) {

@@ -113,6 +113,51 @@ TEST(UnslothLayers, WhatNoRunShowedIsUndecided) {
               Contains(HasSubstr("unsloth_fused without Unsloth's layers")));
 }
 
+example::Keys gemma2(const example::Keys& changes = {}) {
+  return example::with({{"model_type", "\"gemma2\""}, {"head_dim", "64"}, {"vocab_size", "262144"}}, changes);
+}
+
+TrainingPlan padded() {
+  TrainingPlan p = plan();
+  p.batch.joined.value = 0;
+  p.batch.sequence_length.value = 2048;
+  return p;
+}
+
+// slow_attention_softcapping's scores are counted in full, and no peak is told of them.
+TEST(UnslothCapped, ALossOfCappedLogitsKeepsThemInFp32) {
+  const Footprint capped = example::played(padded(), example::architecture(model(gemma2())));
+  const Footprint plain =
+      example::played(padded(), example::architecture(model(gemma2({{"final_logit_softcapping", "null"}}))));
+  EXPECT_EQ(capped.peak.phase, Phase::loss);
+  EXPECT_EQ(in_loss(capped, 2, Bucket::logits_and_loss) - in_loss(plain, 2, Bucket::logits_and_loss),
+            2048 * (262144 * 4 - 2 * 4));
+  EXPECT_THAT(refusals(padded(), example::architecture(model(gemma2({{"vocab_size", "1000"}})))),
+              Contains(HasSubstr("whose peak is not the loss")));
+}
+
+TEST(UnslothCapped, MasksOfAllPositionsStay) {
+  const auto inputs = [](std::int64_t tokens) {
+    TrainingPlan p = padded();
+    p.batch.sequence_length.value = tokens;
+    return in_loss(example::played(p, example::architecture(model(gemma2()))), 2, Bucket::attention_scores);
+  };
+  EXPECT_EQ(inputs(2048), 2 * 2048 * 2048 * 2);
+  EXPECT_EQ(inputs(4096), 2 * 4096 * 4096 * 2);
+}
+
+TEST(UnslothCapped, WhatNoRunShowedIsRefused) {
+  const Architecture capped = example::architecture(model(gemma2()));
+  const auto refused = [&](const auto& change) {
+    TrainingPlan p = padded();
+    change(p);
+    return refusals(p, capped);
+  };
+  EXPECT_THAT(refused([](TrainingPlan& p) { p.batch.joined.value = 1; }), Contains(HasSubstr("joined rows")));
+  EXPECT_THAT(refused([](TrainingPlan& p) { p.checkpointing.on.value = false; }),
+              Contains(HasSubstr("without checkpoints")));
+}
+
 example::Keys gemma(const example::Keys& changes = {}) {
   return example::with({{"model_type", "\"gemma3_text\""},
                         {"num_hidden_layers", "6"},
@@ -135,6 +180,8 @@ TEST(UnslothCompiled, IsPlayedWhereTheLossIsThePeak) {
   EXPECT_EQ(example::played(p, gemma3).peak.total, none.peak.total);
   EXPECT_THAT(refusals(p, example::architecture(model(gemma({{"vocab_size", "1000"}})))),
               Contains(HasSubstr("whose peak is not the loss")));
+  EXPECT_THAT(refusals(p, example::architecture(model(gemma({{"final_logit_softcapping", "30.0"}})))),
+              Contains(HasSubstr("capped or scaled logits of gemma3_text")));
 }
 
 TEST(UnslothCompiled, WhatNoRunShowedIsRefused) {

@@ -1,5 +1,6 @@
 // Unsloth's scripts and notebooks.
 #include "from_text.hpp"
+#include "oomplan/catalog/architecture.hpp"
 
 namespace oomplan {
 namespace {
@@ -418,6 +419,21 @@ TEST(Unsloth, OtherInitialisationsOfLoraAreUndecided) {
 TEST(Unsloth, HowManySequencesArePackedTheDataDecide) {
   EXPECT_THAT(errors_of(all("packing = True")), ElementsAre(HasSubstr("how many sequences are packed into a row")));
   EXPECT_EQ(plan_of(all("packing = True"), {"plan.joined_rows=12"}).batch.joined.value, 12);
+}
+
+// trainer.py: PADDING_FREE_BLOCKLIST; masks of Gemma 2 are as large as the model was loaded for.
+TEST(Unsloth, RowsOfGemma2ArePadded) {
+  Architecture gemma2;
+  gemma2.model_type = "gemma2";
+  const auto with = [&](const std::string& config) { return *with_model_defaults(plan_of(all(config)), gemma2); };
+  const TrainingPlan plan = with("per_device_train_batch_size = 2");
+  EXPECT_EQ(plan.batch.joined.value, 0);
+  EXPECT_EQ(plan.batch.micro_batch_size.value, 2);
+  EXPECT_EQ(plan.batch.sequence_length.value, 1024);
+  EXPECT_THAT(features(plan), IsEmpty());
+  EXPECT_EQ(with("per_device_train_batch_size = 2, padding_free = True").batch.joined.value, 2);
+  EXPECT_THAT(features(with("max_seq_length = 512")),
+              ElementsAre("max_seq_length: rows that are shorter than the model was loaded for"));
 }
 
 TEST(Unsloth, AScriptWithoutTrainingHasNothingToEstimate) {

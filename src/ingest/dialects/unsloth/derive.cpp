@@ -411,9 +411,26 @@ Draft read(const Inputs& given, const Document& document) {
   return draft;
 }
 
+/// trainer.py: PADDING_FREE_BLOCKLIST, of which no rows are joined. Its masks are as large as the model was loaded for.
+void pad_blocked(TrainingPlan& plan, const Architecture& model) {
+  BatchFacts& batch = plan.batch;
+  if (model.model_type != "gemma2") return;
+  const Origin& length = batch.sequence_length.origin;
+  if (length.source == "max_seq_length")
+    plan.unmodelled.push_back({"rows that are shorter than the model was loaded for", length.source, length.where});
+  if (batch.joined.value == 0 || batch.joined.origin.is_said()) return;
+  const std::int64_t rows = batch.joined.value;
+  const Origin because = own("PADDING_FREE_BLOCKLIST, which has gemma2");
+  batch.sequence_length.value /= rows;
+  batch.sequence_length.origin.derivation.clear();
+  batch.micro_batch_size = {rows, because};
+  batch.joined = {0, because};
+}
+
 /// FastLlamaModel.get_peft_model hands a model that it has no functions for to FastBaseModel's, with names for adapters
 /// in parts of layers alone: an embedding among them is neither adapted nor trained.
 std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture& model) {
+  pad_blocked(plan, model);
   std::vector<std::string>& targets = plan.adapter.targets.value;
   const bool of_functions = model.unsloth || plan.kernels.unsloth.value == UnslothLayers::none;
   if (of_functions || plan.adapter.kind.value != Adapter::lora || is_expression(targets)) return std::nullopt;
