@@ -219,7 +219,7 @@ void read_images(const json& c, ImageFacts& images) {
   }
   images.clips.value = c.value("audios", 0);
   images.clip_milliseconds.value = c.value("clip_ms", 0);
-  images.tiles.value = c.value("tiles", 1);
+  images.tiles.value = c.value("tiles", c.value("own_size", false) ? 0 : 1);
   images.token_types.value = c.value("token_types", true);
 }
 

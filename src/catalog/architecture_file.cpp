@@ -296,11 +296,22 @@ std::string known_families(const Node& model_type, const Catalog& catalog) {
   return (near ? "did you mean " + *near + "? " : "") + "oomplan models --families lists those that are known";
 }
 
+/// Of a family whose code stands in the hub, transformers' own class of the same weights.
+constexpr std::array ported{std::pair<std::string_view, std::string_view>{"phi4mm", "phi4_multimodal"}};
+
+std::string hint_for(const Node& model_type, const std::string& why, const Catalog& catalog) {
+  const auto own = std::ranges::find(ported, model_type.text, &decltype(ported)::value_type::first);
+  if (own != ported.end())
+    return "transformers has a class of its own for it, " + std::string(own->second) +
+           ", which is known: name a config.json of that model_type, if that is what is trained.";
+  return why.empty() ? known_families(model_type, catalog) : "";
+}
+
 Diagnostic unknown(const Document& config, const Node& model_type, const Catalog& catalog) {
   const std::string why = why_unknown(config, model_type);
   return error_at(config, model_type, "catalog/unknown-architecture",
                   "model_type " + shown(model_type) + " is not an architecture that is known" + why,
-                  !why.empty() ? "" : known_families(model_type, catalog));
+                  hint_for(model_type, why, catalog));
 }
 
 /// Of a model of parts that has a file of its own for such a tower: both names ("llava_pixtral").

@@ -199,11 +199,15 @@ Wrong tiles_by_edge(const Rule& r, Images& i) {
   return cut({whole(longer / tile), std::max<std::int64_t>(whole(shorter / tile), 1)}, i);
 }
 
-/// image_processing_phi4_multimodal.py: as many crops as a picture fills. Its own size says the rest.
+/// image_processing_phi4_multimodal.py: as many crops as a picture fills. Its own size says the rest, so that
+/// image_tiles alone does not say how they lie.
 Wrong tiles_by_crops(const Rule& r, Images& i) {
   const HdCrops crops = hd_crops({r.integer("tile"), r.integer("patch"), r.integer("most")}, i.height, i.width);
   if (crops.too_thin) return "a picture of so thin a shape, at which its processor stops,";
-  i.tiles = crops.crops() + 1;
+  const std::int64_t made = crops.crops() + 1;
+  if (i.tiles > 0 && i.tiles != made)
+    return fmt::format("a picture of {} tiles (image_tiles), of whose size its processor makes {},", i.tiles, made);
+  i.tiles = made;
   return {};
 }
 

@@ -14,11 +14,17 @@ std::int64_t number(const OpSpec& spec, std::string_view name, std::int64_t othe
   return value == nullptr ? otherwise : *value;
 }
 
+std::int64_t halved(std::int64_t frames, std::int64_t times) {
+  for (; times > 0; --times) frames = divided_up(frames, 2);
+  return frames;
+}
+
 }  // namespace
 
 // A frame each `hop` samples, of which the last has `window` of them: of 1, as WhisperFeatureExtractor counts those
 // that are no padding. It makes all as long as `most`, and cuts what is longer. A token stands for the frames that
-// are one once a convolution has `halved` them so many times, and so many of these are `pooled`.
+// are one once a convolution has `halved` them so many times, of each `chunk` by itself where there are such, and so
+// many of these are `pooled`.
 std::optional<Diagnostic> hear(const OpSpec& processor, const std::string& model, std::int64_t milliseconds,
                                Images& sounds) {
   if (processor.op != "frames")
@@ -36,8 +42,10 @@ std::optional<Diagnostic> hear(const OpSpec& processor, const std::string& model
   const std::int64_t most = number(processor, "most", 0);
   if (most > 0) sounds.frames = std::min(sounds.frames, most);
   sounds.room = most;
-  sounds.tokens = sounds.frames;
-  for (std::int64_t i = number(processor, "halved", 0); i > 0; --i) sounds.tokens = divided_up(sounds.tokens, 2);
+  const std::int64_t chunk = number(processor, "chunk", 0);
+  const std::int64_t times = number(processor, "halved", 0);
+  sounds.tokens = halved(chunk > 0 ? sounds.frames % chunk : sounds.frames, times);
+  if (chunk > 0) sounds.tokens += saturating_mul(sounds.frames / chunk, halved(chunk, times));
   sounds.tokens /= number(processor, "pooled", 1);
   if (sounds.tokens < 1) return undecided_media(model, "a sound of less than a token is not modelled", sounds);
   return {};

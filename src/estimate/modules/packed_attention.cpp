@@ -116,10 +116,12 @@ void eager_backward(Torch& t, Node& n, Grads& g) {
   const Tensor q = t.unpack(n, 0);
   const Tensor k = t.unpack(n, 1);
   const Tensor v = t.unpack(n, 2);
-  const Dims square{q->sizes[1], n.ints[0], n.ints[0]};
+  const Dims& queries = n.dims;
+  const DType dtype = g.in[0]->dtype;
+  const Dims square{queries[1], n.ints[0], n.ints[0]};
   const bool alone = n.ints[1] == 1;
   const std::int64_t groups = n.ints[3];
-  const DType of_softmax = n.ints[2] != 0 ? DType::fp32 : q->dtype;
+  const DType of_softmax = n.ints[2] != 0 ? DType::fp32 : dtype;
   const auto let_go = [&](int slot, Tensor& held) {
     if (!alone) return;
     held.reset();
@@ -130,28 +132,39 @@ void eager_backward(Torch& t, Node& n, Grads& g) {
     Tensor probabilities = t.unpack(n, 3);
     Tensor weights = t.unpack(n, 4);
     InBucket scores(t, Bucket::attention_scores);
-    Dims keys = q->sizes;
+    Dims keys = queries;
     keys[1] /= groups;
     // Of each head of the queries, summed over those that share one (repeat_kv), when the piece's scores are done.
-    const Dims repeated{1, q->sizes[1], n.ints[0], q->sizes[3]};
-    const Tensor wide_values = groups == 1 ? Tensor{} : t.empty(repeated, q->dtype, "aten::bmm");
-    if (groups == 1 || !alone) parts[2] = t.empty(keys, q->dtype, "aten::bmm");
-    Tensor of_weights = t.empty(square, q->dtype, "aten::bmm");
+    const Dims repeated{1, queries[1], n.ints[0], queries[3]};
+    const Tensor wide_values = groups == 1 ? Tensor{} : t.empty(repeated, dtype, "aten::bmm");
+    if (groups == 1 || !alone) parts[2] = t.empty(keys, dtype, "aten::bmm");
+    Tensor of_weights = t.empty(square, dtype, "aten::bmm");
     let_go(4, weights);
     Tensor raised = t.to(of_weights, DType::fp32);
     of_weights.reset();
     Tensor of_scores = t.softmax_backward(square, of_softmax);
     raised.reset();
     let_go(3, probabilities);
-    of_scores = t.to(of_scores, q->dtype);
-    of_scores = t.empty(square, q->dtype, "aten::mul");
-    parts[0] = t.empty(q->sizes, q->dtype, "aten::bmm");
-    const Tensor wide_keys = groups == 1 ? Tensor{} : t.empty(repeated, q->dtype, "aten::bmm");
+    of_scores = t.to(of_scores, dtype);
+    of_scores = t.empty(square, dtype, "aten::mul");
+    parts[0] = t.empty(queries, dtype, "aten::bmm");
+    const Tensor wide_keys = groups == 1 ? Tensor{} : t.empty(repeated, dtype, "aten::bmm");
     of_scores.reset();
-    if (!parts[2]) parts[2] = t.empty(keys, q->dtype, "aten::sum");
-    parts[1] = t.empty(keys, q->dtype, groups == 1 ? "aten::bmm" : "aten::sum");
+    if (!parts[2]) parts[2] = t.empty(keys, dtype, "aten::sum");
+    parts[1] = t.empty(keys, dtype, groups == 1 ? "aten::bmm" : "aten::sum");
   }
   put_together(t, parts, g);
+}
+
+/// What a product needs of one factor it keeps for the other's gradient: of the first layer that has an adapter, a
+/// projection may need none.
+void save_for_products(Torch& t, const NodeRef& node, const Tensor& q, const Tensor& keys, const Tensor& values) {
+  if (!node) return;
+  node->dims = q->sizes;
+  const bool of_scores = node->needs(0) || node->needs(1);
+  if (node->needs(1)) t.save(node, 0, q);
+  if (node->needs(0)) t.save(node, 1, keys);
+  if (of_scores) t.save(node, 2, values);
 }
 
 /// Eager attention: a softmax in fp32 and what the values are multiplied by are kept of each piece.
@@ -182,21 +195,23 @@ Tensor eager(Torch& t, const Tensor& query, const Tensor& key, const Tensor& val
   const Dims wide = node ? q->sizes : Dims{1, q->sizes[1], longest, q->sizes[3]};
   const Tensor keys = groups == 1 ? k : t.empty(wide, k->dtype, "aten::clone");
   const Tensor values = groups == 1 ? v : t.empty(wide, v->dtype, "aten::clone");
-  t.save(node, 0, q);
-  t.save(node, 1, keys);
-  t.save(node, 2, values);
-  const Tensor outs = t.empty({1, q->sizes[2], q->sizes[1], q->sizes[3]}, q->dtype, "aten::clone");
+  save_for_products(t, node, q, keys, values);
+  // Of the pieces before the last.
+  const Tensor outs = t.empty({1, q->sizes[2] - longest, q->sizes[1], q->sizes[3]}, q->dtype, "aten::clone");
+  Tensor last_out;
   {
     InBucket scores(t, Bucket::attention_scores);
-    const Tensor scaled = score(t, last, q->dtype);
+    Tensor scaled = score(t, last, q->dtype);
     Tensor raised = q->dtype == DType::fp32 ? Tensor{} : t.empty(last, DType::fp32, "aten::_to_copy");
     const Tensor probabilities = t.empty(kept, DType::fp32, "aten::_softmax");
     raised.reset();
     const Tensor weights = q->dtype == DType::fp32 ? probabilities : t.empty(kept, q->dtype, "aten::_to_copy");
-    t.save_output(node, 3, probabilities);
-    t.save_output(node, 4, weights);
+    if (node && (node->needs(0) || node->needs(1))) t.save_output(node, 3, probabilities);
+    if (node && node->needs(2)) t.save_output(node, 4, weights);
+    scaled.reset();
+    last_out = t.empty({1, longest, q->sizes[1], q->sizes[3]}, q->dtype, "aten::clone");
   }
-  return t.attach(node, t.empty(outs->sizes, q->dtype, "aten::cat"));
+  return t.attach(node, t.empty({1, q->sizes[2], q->sizes[1], q->sizes[3]}, q->dtype, "aten::cat"));
 }
 
 /// PyTorch's math kernel, which alone takes grouped heads in fp32, piece by piece.

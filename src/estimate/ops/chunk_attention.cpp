@@ -1,4 +1,5 @@
-// Qwen2_5OmniAudioAttention: over all clips of a batch in one row, chunk by chunk.
+// Qwen2_5OmniAudioAttention: over all clips of a batch in one row, chunk by chunk; Qwen3OmniMoeAudioAttention: by
+// windows of several chunks.
 #include "modules/chunks.hpp"
 #include "modules/linear.hpp"
 #include "modules/vision.hpp"
@@ -15,7 +16,10 @@ class ChunkAttention final : public Module {
     v_proj_ = Linear(b, m + "v_proj", width_, width_, true);
     q_proj_ = Linear(b, m + "q_proj", width_, width_, true);
     out_proj_ = Linear(b, m + "out_proj", width_, width_, true);
-    pieces_ = Chunks{std::max<std::int64_t>(b.facts.images.frames, 1), saturating_mul(2, a.integer("window"))}.pieces();
+    const Chunks chunks{.frames = std::max<std::int64_t>(b.facts.images.frames, 1),
+                        .size = saturating_mul(2, a.integer("window")),
+                        .times = a.integer("halved", 1)};
+    pieces_ = a.find("seen") == nullptr ? chunks.pieces() : chunks.windows(a.integer("seen"));
   }
 
   void forward(Play& play, Stream& s) const override { s.hidden = attention(play, s, s.hidden); }

@@ -94,8 +94,9 @@ Tensor Torch::attention(const Tensor& query, const Tensor& key, const Tensor& va
   const bool half = bytes_of(q->dtype) == 2;
   const bool same_heads = q->sizes[1] == k->sizes[1] && q->sizes[1] == v->sizes[1];
   const bool same_width = d == k->sizes[3] && d == v->sizes[3];
-  const bool rows = q->strides[3] == 1 && k->strides[3] == 1 && v->strides[3] == 1;
   if (mask && mask->dtype == DType::boolean) mask = additive(*this, mask, q->dtype);
+  // check_last_dim_stride_equals_1_dense, of the mask too.
+  const bool rows = q->strides[3] == 1 && k->strides[3] == 1 && v->strides[3] == 1 && (!mask || mask->strides[3] == 1);
   if (!older_gpu && !mask && half && same_width && d <= 256 && rows && (same_heads || gqa) &&
       !(causal && q->sizes[2] != k->sizes[2])) {
     return flash(q, k, v, p, causal);

@@ -164,6 +164,9 @@ TEST(Models, AnIdOfAFamilyThatIsNotPlayedNamesIt) {
   EXPECT_THAT(errors_of(find_model("sesame/csm-1b")),
               StartsWith("error: sesame/csm-1b: model_type \"csm\" is not an architecture that is known "
                          "[catalog/unknown-architecture]\nhint: "));
+  EXPECT_THAT(errors_of(find_model("microsoft/Phi-4-multimodal-instruct")),
+              HasSubstr("its code comes with the checkpoint [catalog/unknown-architecture]\nhint: transformers has a "
+                        "class of its own for it, phi4_multimodal, which is known"));
 }
 
 TEST(FindModel, ARunPutsValuesIntoTheConfig) {
