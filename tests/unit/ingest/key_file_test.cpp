@@ -197,7 +197,7 @@ TEST(ArgumentClasses, HaveTheKeysOfLlamaFactorysVersion) {
 
 TEST(ArgumentClasses, HaveTheKeysOfAxolotlsVersion) {
   const KeyFile& file = key_file("axolotl");
-  for (const std::string version : {"0.18.0", "0.19.0"}) {
+  for (const std::string version : {"0.16.1", "0.17.0", "0.18.0", "0.19.0"}) {
     const std::vector<NamedVersion> named{{"axolotl", version, {}, true}};
     const ChosenVersions chosen(named);
     const std::string of = "axolotl-" + version;

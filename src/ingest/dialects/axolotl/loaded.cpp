@@ -7,6 +7,7 @@
 #include "../../dialect.hpp"
 #include "../../loaders.hpp"
 #include "../../stack.hpp"
+#include "../../versions.hpp"
 #include "oomplan/core/pattern.hpp"
 
 namespace oomplan::ingestion::axolotl {
@@ -95,8 +96,33 @@ Diagnostic refused(std::string message, const Location& where, std::string hint)
   return {Severity::error, "ingest/refused", std::move(message), where, std::move(hint), {}};
 }
 
-// axolotl 0.18.0, monkeypatch/lora_kernels.py, patch_self_attn_lora.
+bool is_before_0_18(const TrainingPlan& plan) {
+  const std::string version = framework_version(plan, "axolotl");
+  return !version.empty() && is_older(version, "0.18");
+}
+
+bool has_liger(const TrainingPlan& plan) {
+  const KernelFacts& kernels = plan.kernels;
+  return kernels.liger_rms_norm.value || kernels.liger_rope.value || kernels.liger_glu.value ||
+         plan.recipe.loss.value == Loss::liger_0_8_0_fused_linear;
+}
+
+// What an older version does by the model's type, where no run was measured.
+void leave_older_patches(TrainingPlan& plan, const Architecture& model) {
+  if (!is_before_0_18(plan)) return;
+  const std::string name = "axolotl " + framework_version(plan, "axolotl") + "'s ";
+  const auto add = [&](std::string_view what) {
+    plan.unmodelled.push_back({name + std::string(what), model.model_type, plan.model.name.origin.where});
+  };
+  if (lists("patched_anew", model)) add("code for this family, which 0.18 changed,");
+  if (std::ranges::any_of(model.body, &Segment::tower)) add("training of models that see images or hear sounds");
+  if (has_liger(plan) && !lists("liger_unchanged", model)) add("Liger kernels of this family");
+}
+
+// axolotl 0.18.0, monkeypatch/lora_kernels.py, patch_self_attn_lora. Older versions leave attention alone where
+// adapters have dropout, and add to any product; their kernels are not played.
 std::optional<Diagnostic> refused_by_lora_kernels(const TrainingPlan& plan, const Architecture& model) {
+  if (is_before_0_18(plan)) return std::nullopt;
   if (!asks_for_attention_kernels(plan) || lists("lora_attention_rewritten", model)) return std::nullopt;
   const Setting<bool>& kernel = plan.kernels.lora_qkv;
   const bool said = kernel.origin.is_said();
@@ -115,7 +141,7 @@ std::optional<Diagnostic> refused_behind_layer_norm(const TrainingPlan& plan, co
   const auto has_layer_norm = [](const Segment& segment) {
     return !segment.tower && any_op(segment, [](const OpSpec& spec) { return spec.op == "layer_norm"; });
   };
-  if (!fused || plan.precision.autocast.value == Autocast::none) return std::nullopt;
+  if (!fused || plan.precision.autocast.value == Autocast::none || is_before_0_18(plan)) return std::nullopt;
   if (std::ranges::none_of(model.body, has_layer_norm)) return std::nullopt;
   const bool said = kernels.lora_qkv.origin.is_said();
   return refused(
@@ -320,6 +346,7 @@ std::optional<Diagnostic> adapt_to_model(TrainingPlan& plan, const Architecture&
   leave_raised_tower(plan, model);
   leave_adapted_patches(plan, model);
   if (!is_measured_whole(plan, model)) leave_own_loading(plan, model);
+  leave_older_patches(plan, model);
   if (std::optional<Diagnostic> out = refused_by_lora_kernels(plan, model)) return out;
   if (std::optional<Diagnostic> out = refused_behind_layer_norm(plan, model)) return out;
   if (std::optional<Diagnostic> out = refused_numbers(plan, model)) return out;
