@@ -19,7 +19,7 @@
 namespace oomplan::catalog {
 namespace {
 
-constexpr std::array<std::string_view, 50> known_keys{"model_types",
+constexpr std::array<std::string_view, 51> known_keys{"model_types",
                                                       "task",
                                                       "rows",
                                                       "source",
@@ -49,6 +49,7 @@ constexpr std::array<std::string_view, 50> known_keys{"model_types",
                                                       "unsloth",
                                                       "unsloth_compiles",
                                                       "tensor_parallel",
+                                                      "context_parallel",
                                                       "generates",
                                                       "sequence_classifier",
                                                       "class_defaults",
@@ -259,6 +260,8 @@ void read_body(Architecture& out, Fields& fields, ConfigValues& values) {
     out.unsloth_compiles = value_as<bool>(fields, values, "unsloth_compiles", "true or false").value_or(false);
   if (fields.find("tensor_parallel") != nullptr)
     out.tensor_parallel = value_as<bool>(fields, values, "tensor_parallel", "true or false").value_or(false);
+  if (fields.find("context_parallel") != nullptr)
+    out.context_parallel = value_as<bool>(fields, values, "context_parallel", "true or false").value_or(false);
   if (fields.find("generates") != nullptr)
     out.generates = value_as<bool>(fields, values, "generates", "true or false").value_or(false);
   if (fields.find("functional_dropout") != nullptr)
@@ -370,6 +373,7 @@ std::vector<Family> families_of(const DataFile& file) {
     add("cut cross entropy", says("cut_cross_entropy"));
     add("Unsloth", says("unsloth"));
     add("tensor parallelism", says("tensor_parallel"));
+    add("context parallelism", says("context_parallel"));
     add("generation", says("generates"));
   }
   for (std::string& type : model_types_of(file)) {

@@ -299,6 +299,7 @@ Architecture of_whole(Architecture language, const Architecture& out) {
   language.liger = {};
   language.cut_cross_entropy = false;
   language.unsloth = language.unsloth_compiles = language.tensor_parallel = language.generates = false;
+  language.context_parallel = false;
   language.expert_names = out.expert_names;
   language.sequence_classifier = false;
   language.heads.clear();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "adapter_checks.hpp"
+#include "context_parallel_checks.hpp"
 #include "embedding_checks.hpp"
 #include "expert_targets.hpp"
 #include "facts.hpp"
@@ -453,6 +454,7 @@ void check_all(const TrainingPlan& plan, const Architecture& architecture, Diagn
   check_images(plan, architecture, errors);
   check_mesh(plan, architecture, errors);
   check_tensor_parallel(plan, architecture, errors);
+  check_context_parallel(plan, architecture, errors);
   check_pipeline(plan, architecture, errors);
   check_weights(plan, architecture, errors);
   check_vocabulary(plan, architecture, errors);

@@ -91,27 +91,39 @@ Diagnostics count_whole(const TrainingPlan& plan, const Architecture& architectu
   return {};
 }
 
+/// Of `ranks` the one that holds the most.
+Result<Played> play_worst(const TrainingPlan& plan, const Architecture& architecture, const Facts& facts,
+                          const std::vector<std::int64_t>& ranks) {
+  if (ranks.size() == 1) return play_rank(plan, architecture, facts, ranks.front());
+  std::optional<Played> worst;
+  std::int64_t most = 0;
+  for (const std::int64_t rank : ranks) {
+    Result<Played> played = play_rank(plan, architecture, facts, rank);
+    if (!played) return played;
+    const std::int64_t peak = highest_of(Peaks(played->timeline)).bytes;
+    if (!worst || peak > most) worst.emplace(std::move(*played));
+    most = std::max(most, peak);
+  }
+  return std::move(*worst);
+}
+
 /// The rank that holds `shard`; none: the one that holds the most.
 Result<Played> play_any(const TrainingPlan& plan, const Architecture& newest, std::optional<std::int64_t> shard) {
   const Architecture architecture = as_run(newest, plan.framework);
   const Result<Facts> facts = resolve(plan, architecture);
   if (!facts) return facts.errors();
-  const bool pipelined = is_pipelined(plan.mesh);
-  if (!pipelined) return play_rank(plan, architecture, *facts, shard.value_or(0));
+  if (!is_pipelined(plan.mesh)) {
+    return shard ? play_rank(plan, architecture, *facts, *shard)
+                 : play_worst(plan, architecture, *facts, context_ranks(plan.mesh));
+  }
   Counts whole;
   if (Diagnostics errors = count_whole(plan, architecture, *facts, whole); !errors.empty()) return errors;
-  std::optional<Played> worst;
-  std::int64_t most = 0;
-  for (std::int64_t rank = shard.value_or(0); rank < plan.mesh.pipeline_parallel.value; ++rank) {
-    Result<Played> played = play_rank(plan, architecture, *facts, rank);
-    if (!played) return played;
-    const std::int64_t peak = highest_of(Peaks(played->timeline)).bytes;
-    if (!worst || peak > most) worst.emplace(std::move(*played));
-    most = std::max(most, peak);
-    if (shard) break;
-  }
-  worst->whole = std::move(whole);
-  return std::move(*worst);
+  std::vector<std::int64_t> ranks;
+  for (std::int64_t rank = 0; rank < plan.mesh.pipeline_parallel.value; ++rank) ranks.push_back(rank);
+  if (shard) ranks = {*shard};
+  Result<Played> worst = play_worst(plan, architecture, *facts, ranks);
+  if (worst) worst->whole = std::move(whole);
+  return worst;
 }
 
 Result<Played> play(const TrainingPlan& plan, const Architecture& newest, std::optional<std::int64_t> shard = {}) {

@@ -193,7 +193,10 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   if (is_pipelined(plan.mesh)) f.width = width_of(architecture);
   f.choices = texts_in_row(plan);
   f.batch = saturating_mul(plan.batch.micro_batch_size.value, f.choices);
-  f.length = plan.batch.sequence_length.value;
+  const std::int64_t sharing = std::max<std::int64_t>(plan.mesh.context_parallel.value, 1);
+  const std::int64_t row = plan.batch.sequence_length.value;
+  f.context_parallel = {sharing, row, plan.mesh.context_rotation.value == ContextRotation::alltoall};
+  f.length = row / sharing;
   f.images = images_of(plan, architecture);
   if (!architecture.processor.op.empty() && f.images.count > 0) {
     if (auto problem = hand_over(architecture.processor, architecture.source, f.images)) return *problem;
@@ -306,7 +309,8 @@ Result<Facts> resolve(const TrainingPlan& plan, const Architecture& architecture
   f.mask_sent = plan.batch.mask_sent.value;
   f.fp32_norms = plan.precision.fp32_norms.value;
   f.holds_gradients = plan.framework.starts_with("llamafactory_v1 ");
-  f.positions_sent = plan.recipe.loss.value == Loss::weighted_logprob;
+  // transformers' Trainer makes them where a row is shared (_prepare_context_parallel_inputs).
+  f.positions_sent = plan.recipe.loss.value == Loss::weighted_logprob || sharing > 1;
   f.python_norms = plan.recipe.loss.value == Loss::linear_cross_entropy;
   f.trained_to_fp32 = plan.precision.trained_to_fp32.value;
   f.fp32_while_loading = plan.precision.fp32_while_loading.value;

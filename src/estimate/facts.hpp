@@ -38,6 +38,13 @@ struct TensorParallel {
   bool loss = false;      ///< Each has the logits of its part of the vocabulary.
 };
 
+/// How ranks share each row, as MeshFacts has it.
+struct ContextParallel {
+  std::int64_t ranks = 1;
+  std::int64_t whole = 1;  ///< The length of a row as it comes, of which each rank has its part.
+  bool hands_on = false;   ///< Keys and values go from rank to rank.
+};
+
 /// What names modules that are not quantised: their end, or an expression for their first parts.
 struct Unquantized {
   std::string end{};
@@ -52,6 +59,7 @@ constexpr std::int64_t labelled_positions(std::int64_t labelled, std::int64_t po
 
 struct Facts {
   TensorParallel tensor_parallel{};
+  ContextParallel context_parallel{};
   std::int64_t width = 0;  ///< Of hidden states, where a pipeline hands them on.
   std::int64_t batch = 1;
   std::int64_t length = 1;

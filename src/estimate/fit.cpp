@@ -277,9 +277,10 @@ int communicators_of_pipeline(const MeshFacts& mesh) {
 }
 
 /// How many communicators a rank has: one of all ranks, or HSDP one of shards and one of replicas; one of those that
-/// share its matrices; and a pipeline's.
+/// share its matrices, and of those that share its rows; and a pipeline's.
 int communicators_of(const MeshFacts& mesh) {
-  const int of_model = (mesh.tensor_parallel.value > 1 ? 1 : 0) + communicators_of_pipeline(mesh);
+  const int of_model =
+      (mesh.tensor_parallel.value > 1 ? 1 : 0) + (is_context_parallel(mesh) ? 1 : 0) + communicators_of_pipeline(mesh);
   if (mesh.sharding.value == Sharding::none || data_ranks(mesh) < 2) return of_model;
   return of_model + (mesh.sharding.value != Sharding::ddp && mesh.fsdp_replicas.value > 1 ? 2 : 1);
 }

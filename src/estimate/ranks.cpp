@@ -95,6 +95,14 @@ std::string name_of_rank(const estimator::PipelineShape& shape, std::int64_t ran
   return (shape.stages_each == 1 ? "stage " : "stages ") + out;
 }
 
+/// The one with the most first.
+std::vector<RankKind> by_peak(std::vector<std::pair<Bytes, RankKind>> kinds) {
+  std::ranges::stable_sort(kinds, std::greater(), &std::pair<Bytes, RankKind>::first);
+  std::vector<RankKind> out;
+  for (auto& [peak, kind] : kinds) out.push_back(std::move(kind));
+  return out;
+}
+
 /// Each rank of a pipeline has other layers, or other micro-batches in flight. Of those that share its data, the first
 /// shard stands for all.
 Result<std::vector<RankKind>> kinds_of_pipeline(const TrainingPlan& plan, const Architecture& architecture) {
@@ -105,13 +113,61 @@ Result<std::vector<RankKind>> kinds_of_pipeline(const TrainingPlan& plan, const 
     if (!footprint) return footprint.errors();
     kinds.push_back({footprint->peak.total, {name_of_rank(shape, rank), rank, data_ranks(plan.mesh)}});
   }
-  std::ranges::stable_sort(kinds, std::greater(), &std::pair<Bytes, RankKind>::first);
-  std::vector<RankKind> out;
-  for (auto& [peak, kind] : kinds) out.push_back(std::move(kind));
+  return by_peak(std::move(kinds));
+}
+
+/// The place of a rank among those that share a row, as context_ranks() tells them apart.
+struct ContextPlace {
+  std::int64_t first = 0;
+  std::int64_t end = 1;  ///< One past the last.
+
+  std::string name() const {
+    return end - first == 1 ? fmt::format("part {} of each row", first)
+                            : fmt::format("parts {} to {} of each row", first, end - 1);
+  }
+};
+
+std::vector<ContextPlace> places_of(const MeshFacts& mesh) {
+  std::vector<ContextPlace> out;
+  for (const std::int64_t first : context_ranks(mesh)) {
+    if (!out.empty()) out.back().end = first;
+    out.push_back({first, mesh.context_parallel.value});
+  }
   return out;
 }
 
+/// Of each of `kinds` those at each place, the one with the most first. Shards count through the ranks that share a
+/// row, one row after the other (accelerate: the mesh dp_shard × cp).
+Result<std::vector<RankKind>> kinds_by_place(const TrainingPlan& plan, const Architecture& architecture,
+                                             const std::vector<RankKind>& shards) {
+  const std::int64_t ranks = plan.mesh.context_parallel.value;
+  const std::int64_t replicas = plan.mesh.fsdp_replicas.value;
+  std::vector<std::pair<Bytes, RankKind>> kinds;
+  for (const RankKind& shard : shards) {
+    const std::int64_t end = shard.shard + shard.count / replicas;
+    for (const ContextPlace& place : places_of(plan.mesh)) {
+      RankKind kind{shards.size() == 1 ? place.name() : shard.name + ", " + place.name(), -1, 0};
+      for (std::int64_t at = shard.shard; at < end; ++at) {
+        if (at % ranks < place.first || at % ranks >= place.end) continue;
+        if (kind.shard < 0) kind.shard = at;
+        kind.count += replicas;
+      }
+      if (kind.count == 0) continue;
+      const Result<Footprint> footprint = estimate_shard(plan, architecture, kind.shard, Detail::peaks);
+      if (!footprint) return footprint.errors();
+      kinds.push_back({footprint->peak.total, std::move(kind)});
+    }
+  }
+  return by_peak(std::move(kinds));
+}
+
 }  // namespace
+
+std::vector<std::int64_t> context_ranks(const MeshFacts& mesh) {
+  const std::int64_t ranks = mesh.context_parallel.value;
+  if (ranks <= 1) return {0};
+  return ranks == 2 ? std::vector<std::int64_t>{0, 1} : std::vector<std::int64_t>{0, 1, ranks - 1};
+}
 
 Result<std::vector<RankKind>> rank_kinds(const TrainingPlan& plan, const Architecture& architecture) {
   const MeshFacts& mesh = plan.mesh;
@@ -131,7 +187,8 @@ Result<std::vector<RankKind>> rank_kinds(const TrainingPlan& plan, const Archite
   if (zero) return kinds_of_zero(model->parameters, mesh.world_size.value);
   const std::int64_t replicas = mesh.fsdp_replicas.value;
   const std::int64_t ranks = data_ranks(mesh) / replicas;
-  return kinds_of(first_shards(model->parameters, ranks), ranks, replicas);
+  std::vector<RankKind> kinds = kinds_of(first_shards(model->parameters, ranks), ranks, replicas);
+  return is_context_parallel(mesh) ? kinds_by_place(plan, architecture, kinds) : Result(std::move(kinds));
 }
 
 }  // namespace oomplan

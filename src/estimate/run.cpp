@@ -179,9 +179,10 @@ class Steps {
  private:
   void play_alike() {
     const Recorder& recorder = stage_.torch().recorder;
+    const std::int64_t length = stage_.facts().length;
     for (int round = 1; round <= most_rounds; ++round) {
       const std::size_t first = recorder.events.size();
-      step(stage_.plan().batch.sequence_length.value);
+      step(length);
       if (round == stage_.plan().batch.max_steps.value) return;
       const std::int64_t fewest = fewest_rounds + steps_a_rollout() - 1 + (evaluates() ? 1 : 0);
       if (round >= fewest && leaves_what_it_found(recorder, first)) return;
@@ -361,6 +362,8 @@ Result<RunPtr> play_run(const TrainingPlan& plan, const Facts& facts, std::span<
   RunPtr run(left_run ? left_run.release() : new Run);
   if (folds_loops) run->torch.loops.fold_after(repetition.built());
   run->torch.loss_parallel = facts.tensor_parallel.loss;
+  const ContextParallel& context = facts.context_parallel;
+  run->torch.ring = {context.ranks, shard % context.ranks, context.hands_on};
   run->torch.older_gpu = plan.kernels.older_gpu.value;
   Stage stage(run->torch, run->models, plan, facts);
   if (facts.unsloth || runs_compiled(plan, architecture)) {

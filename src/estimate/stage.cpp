@@ -60,6 +60,18 @@ Facts Stage::evaluation_facts() const {
 
 const Model& Stage::model(Role role) const { return std::ranges::find(models_, role, &Cast::role)->model; }
 
+namespace {
+
+/// A number for each token of a batch. Of rows that ranks share each keeps the memory of the whole for its part
+/// (torch's context_parallel: Tensor.resize_).
+Tensor token_numbers(Torch& t, const Facts& f) {
+  if (f.context_parallel.ranks == 1) return t.empty({f.batch, f.length}, DType::int64, "batch");
+  const Tensor whole = t.empty({f.batch, f.context_parallel.whole}, DType::int64, "batch");
+  return t.alias(whole, {f.batch, f.length}, {f.length, 1});
+}
+
+}  // namespace
+
 Stream Stage::batch(const Facts& f) {
   Restore bucket(torch_.recorder.scope.bucket, Bucket::inputs);
   Stream s;
@@ -67,12 +79,11 @@ Stream Stage::batch(const Facts& f) {
   if (f.rows == Rows::sound) {
     s.input_ids = torch_.empty({f.batch, f.length}, f.images.dtype.value_or(f.weights), "batch");
   } else if (f.rows != Rows::pictures && f.rows != Rows::latents) {
-    s.input_ids = features > 0 ? torch_.empty({f.batch, features}, f.weights, "batch")
-                               : torch_.empty({f.batch, f.length}, DType::int64, "batch");
+    s.input_ids = features > 0 ? torch_.empty({f.batch, features}, f.weights, "batch") : token_numbers(torch_, f);
   }
   const bool of_tokens = f.rows == Rows::tokens || f.rows == Rows::pairs;
-  if (of_tokens && (f.padding_mask || f.sends_masks))
-    s.attention_mask = torch_.empty({f.batch, f.length}, DType::int64, "batch");
+  const bool sent = f.padding_mask || f.sends_masks || f.context_parallel.ranks > 1;
+  if (of_tokens && sent) s.attention_mask = token_numbers(torch_, f);
   Dims labels{f.batch / f.choices};
   if (!labels_rows(f.task)) {
     const bool apart = f.task == Task::sequence_to_sequence || f.task == Task::ctc;
@@ -81,6 +92,10 @@ Stream Stage::batch(const Facts& f) {
   // What sends the pixels sends them too.
   const bool by_pixel = f.task == Task::segmentation || f.task == Task::denoising;
   if (!by_pixel && f.task != Task::contrastive) s.labels = torch_.empty(labels, DType::int64, "batch");
+  if (f.context_parallel.ranks > 1) {  // shift_labels beside labels
+    s.sent.push_back(token_numbers(torch_, f));
+    s.labels = token_numbers(torch_, f);
+  }
   // end_positions beside start_positions
   if (f.task == Task::question_answering) s.sent.push_back(torch_.empty(labels, DType::int64, "batch"));
   model(Role::policy).collate(torch_, f, s);

@@ -212,31 +212,78 @@ void plan_sharded_precision(TrainingPlan& plan) {
   plan.precision.outputs_to_fp32.value = false;
 }
 
-void plan_replicas(const AskedFsdp& asked, const Inputs& parallelism, std::int64_t processes) {
-  constexpr std::string_view prefix = "parallelism_config_";
+namespace {
+
+/// What a parallelism_config says (accelerate/parallelism_config.py).
+struct Axes {
   std::int64_t replicas = 1;
   std::int64_t shards = 1;
+  std::int64_t context = 1;
   std::int64_t others = 1;
-  Origin at = asked.origin;
+  Origin at{};  ///< Of the key that says of shards.
+
+  std::int64_t product() const {
+    return saturating_mul(saturating_mul(replicas, shards), saturating_mul(context, others));
+  }
+};
+
+std::string axis_key(const Input& input) {
+  constexpr std::string_view prefix = "parallelism_config_";
+  return input.key.starts_with(prefix) ? input.key.substr(prefix.size()) : input.key;
+}
+
+Axes axes_of(const AskedFsdp& asked, const Inputs& parallelism) {
+  Axes axes{.at = asked.origin};
   for (const Input& input : parallelism) {
-    const std::string key = input.key.starts_with(prefix) ? input.key.substr(prefix.size()) : input.key;
+    const std::string key = axis_key(input);
     if (!key.ends_with("_size")) continue;  // How an axis works that another key makes longer than one.
     const std::int64_t size = std::max<std::int64_t>(input.value->as_integer().value_or(1), 1);
     if (key == "dp_replicate_size" || key == "dp_shard_size") {
-      (key == "dp_shard_size" ? shards : replicas) = size;
-      at = origin_of(input);
+      (key == "dp_shard_size" ? axes.shards : axes.replicas) = size;
+      axes.at = origin_of(input);
+    } else if (key == "cp_size") {
+      axes.context = size;
+      asked.said.mesh.context_parallel = {size, origin_of(input)};
     } else if (size > 1) {
-      others = saturating_mul(others, size);
+      axes.others = saturating_mul(axes.others, size);
       asked.draft.plan.unmodelled.push_back(
-          {"tensor, context or sequence parallelism", "parallelism_config." + input.key, origin_of(input).where});
+          {"tensor or sequence parallelism", "parallelism_config." + input.key, origin_of(input).where});
     }
   }
-  if (saturating_mul(saturating_mul(replicas, shards), others) != processes || shards == 1) {
-    return refuse(asked, at,
+  return axes;
+}
+
+/// How ranks that share rows do so (utils/dataclasses.py: TorchContextParallelConfig).
+void plan_context(const AskedFsdp& asked, const Inputs& parallelism) {
+  for (const Input& input : parallelism) {
+    const std::string key = axis_key(input);
+    const std::string& said = input.value->text;
+    if (!is_set(*input.value)) continue;
+    if (key == "cp_backend" && said != "torch") {
+      refuse(asked, origin_of(input), "accelerate takes torch alone for cp_backend");
+    } else if (key == "cp_comm_strategy" && said == "alltoall") {
+      asked.said.mesh.context_rotation = {ContextRotation::alltoall, origin_of(input)};
+    } else if (key == "cp_comm_strategy" && said != "allgather") {
+      refuse(asked, origin_of(input), "accelerate takes allgather or alltoall for cp_comm_strategy");
+    }
+  }
+}
+
+}  // namespace
+
+void plan_replicas(const AskedFsdp& asked, const Inputs& parallelism, std::int64_t processes) {
+  const Axes axes = axes_of(asked, parallelism);
+  if (axes.context > 1) plan_context(asked, parallelism);
+  if (axes.product() != processes || (axes.shards == 1 && axes.context == 1)) {
+    return refuse(asked, axes.at,
                   "accelerate refuses a parallelism_config whose sizes do not make num_processes, or whose "
                   "dp_shard_size is 1 under FSDP");
   }
-  asked.said.mesh.fsdp_replicas = {replicas, at};
+  if (axes.context > 1 && axes.replicas > 1 && axes.shards == 1) {
+    return refuse(asked, axes.at,
+                  "accelerate refuses a cp_size above 1 beside a dp_replicate_size above 1 and a dp_shard_size of 1");
+  }
+  asked.said.mesh.fsdp_replicas = {axes.replicas, axes.at};
 }
 
 }  // namespace oomplan::ingestion

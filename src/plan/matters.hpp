@@ -64,8 +64,11 @@ inline bool has_second_term(const Plan& plan) {
 inline bool has_liger(const Plan& plan) { return has_liger_layers(plan.kernels); }
 inline bool is_shared(const Plan& plan) { return plan.mesh.sharding.value != Sharding::none; }
 inline bool is_tensor_parallel(const Plan& plan) { return plan.mesh.tensor_parallel.value > 1; }
+inline bool is_context_parallel(const Plan& plan) { return oomplan::is_context_parallel(plan.mesh); }
 inline bool is_pipelined(const Plan& plan) { return oomplan::is_pipelined(plan.mesh); }
-inline bool has_ranks(const Plan& plan) { return is_shared(plan) || is_tensor_parallel(plan) || is_pipelined(plan); }
+inline bool has_ranks(const Plan& plan) {
+  return is_shared(plan) || is_tensor_parallel(plan) || is_context_parallel(plan) || is_pipelined(plan);
+}
 inline bool skips_layers(const Plan& plan) { return checkpoints(plan) && plan.checkpointing.every.value > 1; }
 inline bool is_ddp(const Plan& plan) { return plan.mesh.sharding.value == Sharding::ddp; }
 inline bool is_fsdp2(const Plan& plan) { return plan.mesh.sharding.value == Sharding::fsdp2; }

@@ -31,6 +31,19 @@ inline constexpr std::array mesh_rows{
     fact<&Plan::mesh, &MeshFacts::loss_parallel, as::boolean>(
         "loss_parallel",
         {"each of them has the logits of its part of the vocabulary", {{{logits_and_loss, 2}}}, is_tensor_parallel}),
+    fact<&Plan::mesh, &MeshFacts::context_parallel, as::positive>(
+        "context_parallel",
+        {"GPUs that have a part of each row's tokens each, by torch's `context_parallel`: head and tail parts, with "
+         "ring attention between them. FSDP2 shards over them too; `world_size` is a multiple of it, and "
+         "`sequence_length` of twice it",
+         {{{activations, 2}, {logits_and_loss, 2}}},
+         is_context_parallel}),
+    fact<&Plan::mesh, &MeshFacts::context_rotation, as::context_rotation>(
+        "context_rotation",
+        {"how each of them sees the keys and values of the others (`set_rotate_method`): all at once, or from each to "
+         "the next",
+         {{{activations, 3}}},
+         is_context_parallel}),
     fact<&Plan::mesh, &MeshFacts::pipeline_parallel, as::positive>(
         "pipeline_parallel",
         {"GPUs that have some of the layers each, by `torch.distributed.pipelining`: the first stage has the embedding "

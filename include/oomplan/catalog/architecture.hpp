@@ -133,6 +133,7 @@ struct Architecture {
   bool unsloth = false;           ///< Whether Unsloth's layers for it are played.
   bool unsloth_compiles = false;  ///< Whether steps of its code were measured as Unsloth has torch.compile run it.
   bool tensor_parallel = false;   ///< Whether ranks that share its matrices were measured.
+  bool context_parallel = false;  ///< Whether ranks that share its rows were measured.
   bool generates = false;         ///< Whether runs of its generate() were measured.
   /// What the model's own files ask of generate() beyond what a trainer says itself; empty: nothing that was seen.
   std::string generation_asks{};

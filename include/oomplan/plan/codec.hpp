@@ -140,6 +140,7 @@ inline constexpr auto head = choice<HeadKind, head_names>(
     "question_answering, multiple_choice");
 inline constexpr auto sharding =
     choice<Sharding, sharding_names>("one of none, ddp, fsdp2, fsdp1, zero1, zero2, zero3");
+inline constexpr auto context_rotation = choice<ContextRotation, context_rotation_names>("one of allgather, alltoall");
 inline constexpr auto pipeline_schedule = choice<PipelineSchedule, pipeline_schedule_names>(
     "one of gpipe, 1f1b, looped_bfs, interleaved_1f1b, interleaved_zero_bubble, zbv_zero_bubble");
 inline constexpr auto checkpoint_place = choice<CheckpointPlace, checkpoint_place_names>("one of last, first");

@@ -61,13 +61,21 @@ constexpr bool has_many_stages(PipelineSchedule schedule) { return schedule >= P
 /// Whether the gradients of weights are made apart from those of inputs.
 constexpr bool parts_backward(PipelineSchedule schedule) { return schedule >= PipelineSchedule::zero_bubble; }
 
+/// How ranks that share rows see the keys and values of the others: all are gathered, or each rank's are handed on to
+/// the next (torch.distributed.tensor.experimental: set_rotate_method).
+enum class ContextRotation : std::uint8_t { allgather, alltoall };
+inline constexpr std::array<std::string_view, 2> context_rotation_names{"allgather", "alltoall"};
+
 /// The ranks that train one model, and how they share it.
 struct MeshFacts {
   Setting<std::int64_t> world_size{};  ///< Processes, a GPU each.
   Setting<Sharding> sharding{};
-  Setting<std::int64_t> tensor_parallel{};    ///< Ranks that share each matrix of a block; 1: none do.
-  Setting<bool> sequence_parallel{};          ///< Each of them has its part of the tokens between the matrices.
-  Setting<bool> loss_parallel{};              ///< Each of them has the logits of its part of the vocabulary.
+  Setting<std::int64_t> tensor_parallel{};  ///< Ranks that share each matrix of a block; 1: none do.
+  Setting<bool> sequence_parallel{};        ///< Each of them has its part of the tokens between the matrices.
+  Setting<bool> loss_parallel{};            ///< Each of them has the logits of its part of the vocabulary.
+  Setting<std::int64_t>
+      context_parallel{};  ///< Ranks that have a part of each row's tokens each; 1: each has whole rows.
+  Setting<ContextRotation> context_rotation{};
   Setting<std::int64_t> pipeline_parallel{};  ///< Ranks that have some of the layers each; 1: all have all.
   Setting<PipelineSchedule> pipeline_schedule{};
   Setting<std::int64_t> pipeline_stages{};  ///< Of a rank: parts of the model, each of consecutive layers.
@@ -126,8 +134,11 @@ struct MeshFacts {
 /// Whether ranks have some of the layers each.
 inline bool is_pipelined(const MeshFacts& mesh) { return mesh.pipeline_parallel.value > 1; }
 
-/// Ranks that hold the same layers and the same part of each matrix, which data are spread over; 0 where the ranks that
-/// share one model are more than there are.
+/// Whether ranks have a part of each row's tokens each.
+inline bool is_context_parallel(const MeshFacts& mesh) { return mesh.context_parallel.value > 1; }
+
+/// Ranks that hold the same layers and the same part of each matrix, which tokens are spread over; 0 where the ranks
+/// that share one model are more than there are.
 inline std::int64_t data_ranks(const MeshFacts& mesh) {
   const auto of = [](const Setting<std::int64_t>& ranks) { return std::max<std::int64_t>(ranks.value, 1); };
   return mesh.world_size.value / of(mesh.tensor_parallel) / of(mesh.pipeline_parallel);

@@ -111,7 +111,8 @@ Result<std::int64_t> rows_of(const TrainingPlan& plan) {
   const std::int64_t at_once =
       saturating_mul(plan.batch.micro_batch_size.value, plan.mesh.pipeline_micro_batches.value);
   const std::int64_t of_one = saturating_mul(at_once, plan.batch.gradient_accumulation_steps.value);
-  const std::int64_t rows = saturating_mul(of_one, std::max<std::int64_t>(data_ranks(plan.mesh), 1));
+  const std::int64_t sharing = std::max<std::int64_t>(plan.mesh.context_parallel.value, 1);
+  const std::int64_t rows = saturating_mul(of_one, std::max<std::int64_t>(data_ranks(plan.mesh) / sharing, 1));
   if (rows <= most_rows) return rows;
   return Diagnostic{.code = "cli/usage",
                     .message = "the config comes to more than " + std::to_string(most_rows) + " rows a step",
@@ -141,6 +142,12 @@ Diagnostics not_for_meshes(const TrainingPlan& plan) {
 }
 
 Diagnostics not_for_layouts(const TrainingPlan& plan, const LayoutWorld& world) {
+  if (is_context_parallel(plan.mesh)) {
+    return {{.code = "survey/other-layout",
+             .message = "context parallelism is not compared with other layouts",
+             .where = plan.mesh.context_parallel.origin.where,
+             .hint = "oomplan estimate takes it"}};
+  }
   if (says_meshes(plan.dialect)) return not_for_meshes(plan);
   if (plan.dialect != "hf")
     return {{.code = "survey/other-layout",

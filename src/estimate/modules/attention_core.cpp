@@ -91,6 +91,11 @@ const Tensor& mask_of(Stream& s, const AttentionKind& kind) {
   return kind.cross ? s.arguments.cross_mask : s.arguments.mask(kind.span);
 }
 
+/// accelerate takes the mask away where ranks share rows (big_modeling.py: _attach_context_parallel_hooks).
+Tensor sdpa_mask(const Torch& t, Stream& s, const AttentionKind& kind) {
+  return t.ring.ranks > 1 ? Tensor() : mask_of(s, kind);
+}
+
 Tensor eager(Torch& t, Stream& s, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionKind& kind) {
   const Tensor& mask = mask_of(s, kind);
   const std::int64_t groups = q->sizes[1] / std::max<std::int64_t>(k->sizes[1], 1);
@@ -153,7 +158,7 @@ Tensor attend(Play& play, Stream& s, const Tensor& q, const Tensor& keys, const 
   if (flash && play.facts.padding_mask && !kind.pictures) {
     return unpadded_flash(t, q, k, v, kind.dropout, kind.causal);
   }
-  Tensor mask = mask_of(s, kind);
+  Tensor mask = sdpa_mask(t, s, kind);
   const std::int64_t groups = q->sizes[1] / std::max<std::int64_t>(k->sizes[1], 1);
   const bool repeats = play.facts.sdpa_keys != SdpaKeys::grouped;
   const bool grouped = !repeats && groups > 1 && k->sizes[3] == v->sizes[3] && k->sizes[3] <= 256;

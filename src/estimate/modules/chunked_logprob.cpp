@@ -113,10 +113,13 @@ void per_token(Play& play, const Tensor& hidden, const Linear& projection, const
 TokenLogProbs chunked_log_probs(Play& play, const Tensor& states, const Tensor& all_labels, const Linear& projection,
                                 bool mean_logits, std::int64_t labelled) {
   Torch& t = play.torch;
-  const Tensor hidden = t.slice(states, 1, 0, states->sizes[1] - 1);
-  const Tensor labels = t.slice(all_labels, 1, 1, all_labels->sizes[1] - 1);
+  const bool shifted =
+      t.ring.ranks > 1;  // Of rows that ranks share labels come so, the last of them to the first rank.
+  const Tensor hidden = shifted ? states : t.slice(states, 1, 0, states->sizes[1] - 1);
+  const Tensor labels = shifted ? all_labels : t.slice(all_labels, 1, 1, all_labels->sizes[1] - 1);
   TokenLogProbs fields{.mask = t.empty(labels->sizes, DType::boolean, "aten::ne")};
-  const std::int64_t rows = saturating_mul(labels->sizes[0], labelled_positions(labelled, labels->sizes[1]));
+  const std::int64_t most = labels->sizes[1] - (shifted && t.ring.rank == 0 ? 1 : 0);
+  const std::int64_t rows = saturating_mul(labels->sizes[0], labelled_positions(labelled, most));
   const Tensor scored = masked(t, hidden, fields.mask, rows);
   const Tensor targets = masked(t, labels, fields.mask, rows);
   per_token(play, scored, projection, targets, mean_logits, fields);

@@ -1,4 +1,6 @@
 // torch.arange(length) + past_seen_tokens, as every decoder's forward begins.
+#include <algorithm>
+
 #include "play.hpp"
 
 namespace oomplan::estimator::ops {
@@ -19,10 +21,19 @@ class PositionIds final : public Module {
   /// TRL's collator of joined rows sends their positions, as LLaMA-Factory's second trainer does of all rows.
   void collate(Torch& t, const Facts& facts, Stream& s) const override {
     if (facts.joined > 0) s.sent.push_back(t.empty({1, facts.length}, DType::int64, "batch"));
-    if (facts.positions_sent) s.position_ids = t.empty({facts.batch, facts.length}, DType::int64, "batch");
+    if (facts.positions_sent) s.position_ids = positions(t, facts);
   }
 
  private:
+  /// Of rows that ranks share one row's memory, as expand() leaves it, where that is enough for the part of each
+  /// (torch's context_parallel: Tensor.resize_).
+  static Tensor positions(Torch& t, const Facts& f) {
+    const Dims sizes{f.batch, f.length};
+    const std::int64_t held = std::max(f.context_parallel.whole, sizes.product());
+    if (f.context_parallel.ranks == 1) return t.empty(sizes, DType::int64, "batch");
+    return t.alias(t.empty({held}, DType::int64, "batch"), sizes, {f.length, 1});
+  }
+
   /// LlamaModel_fast_forward: those that were sent, in int32, or none.
   static void joined_positions(Torch& t, const Facts& facts, Stream& s) {
     if (facts.joined == 0) return;

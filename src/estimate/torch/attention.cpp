@@ -1,6 +1,8 @@
 // scaled_dot_product_attention on CUDA: aten/src/ATen/native/transformers/attention.cpp and cuda/sdp_utils.cpp
 // (without the cuDNN kernel). Flash where it can, memory-efficient else, math last. Below compute capability 8.0 flash
 // has no kernel, and the memory-efficient one none for bf16 (check_sm_version, less_than_sm80_mem_efficient_dtypes).
+#include <algorithm>
+
 #include "torch/flash.hpp"
 #include "torch/torch.hpp"
 
@@ -8,16 +10,6 @@ namespace oomplan::estimator {
 namespace {
 
 Tensor like(Torch& t, const Tensor& x, const char* op) { return t.empty_strided(x->sizes, x->strides, x->dtype, op); }
-
-/// The output of a fused kernel: batch × length × heads × dim in memory, seen as batch × heads × length × dim.
-Tensor kernel_output(Torch& t, const Tensor& q, std::int64_t width, const char* op) {
-  const Tensor rows = t.transpose(q, 1, 2);
-  Dims sizes = rows->sizes;
-  sizes[3] = width;
-  const Tensor out = t.pointwise({&rows}, q->dtype, op);
-  return t.alias(out, {sizes[0], sizes[2], sizes[1], sizes[3]},
-                 {out->strides[0], out->strides[2], out->strides[1], out->strides[3]});
-}
 
 /// convert_boolean_attn_mask: 0 where the mask is true, minus infinity elsewhere.
 Tensor additive(Torch& t, const Tensor& mask, DType dtype) {
@@ -34,20 +26,8 @@ void flash_backward(Torch& t, Node& n, Grads& g) {
   const Tensor lse = t.unpack(n, 4);
   const Tensor seed = t.unpack(n, 5);
   const Tensor unused = t.unpack(n, 6);
-  const char* op = "aten::_scaled_dot_product_flash_attention_backward";
-  const std::int64_t b = q->sizes[0];
-  const std::int64_t heads = q->sizes[1];
-  const std::int64_t s = q->sizes[2];
-  const std::int64_t d = q->sizes[3];
-  g.out[0] = like(t, q, op);
-  g.out[1] = like(t, k, op);
-  g.out[2] = like(t, v, op);
-  const std::int64_t padded = up_to(s, 128);
-  const Tensor softmax_d = t.empty({b, heads, padded}, DType::fp32, op);
-  const Tensor dq_sum = t.empty({b, padded, heads, flash_head(d)}, DType::fp32, op);
-  if (heads == k->sizes[1]) return;
-  const Tensor dk_all = t.empty({b, k->sizes[2], heads, d}, q->dtype, op);
-  const Tensor dv_all = t.empty({b, k->sizes[2], heads, d}, q->dtype, op);
+  std::array<Tensor, 3> gradients = flash_gradients(t, q, k, v);
+  std::ranges::move(gradients, g.out.begin());
 }
 
 void efficient_backward(Torch& t, Node& n, Grads& g) {
@@ -78,6 +58,31 @@ void efficient_backward(Torch& t, Node& n, Grads& g) {
 
 }  // namespace
 
+Tensor kernel_output(Torch& t, const Tensor& q, std::int64_t width, const char* op) {
+  const Tensor rows = t.transpose(q, 1, 2);
+  Dims sizes = rows->sizes;
+  sizes[3] = width;
+  const Tensor out = t.pointwise({&rows}, q->dtype, op);
+  return t.alias(out, {sizes[0], sizes[2], sizes[1], sizes[3]},
+                 {out->strides[0], out->strides[2], out->strides[1], out->strides[3]});
+}
+
+std::array<Tensor, 3> flash_gradients(Torch& t, const Tensor& q, const Tensor& k, const Tensor& v) {
+  const char* op = "aten::_scaled_dot_product_flash_attention_backward";
+  const std::int64_t b = q->sizes[0];
+  const std::int64_t heads = q->sizes[1];
+  const std::int64_t s = q->sizes[2];
+  const std::int64_t d = q->sizes[3];
+  std::array<Tensor, 3> out{like(t, q, op), like(t, k, op), like(t, v, op)};
+  const std::int64_t padded = up_to(s, 128);
+  const Tensor softmax_d = t.empty({b, heads, padded}, DType::fp32, op);
+  const Tensor dq_sum = t.empty({b, padded, heads, flash_head(d)}, DType::fp32, op);
+  if (heads == k->sizes[1]) return out;
+  const Tensor dk_all = t.empty({b, k->sizes[2], heads, d}, q->dtype, op);
+  const Tensor dv_all = t.empty({b, k->sizes[2], heads, d}, q->dtype, op);
+  return out;
+}
+
 void Torch::use_kernel(const char* name, const char* newer) {
   if (std::find(kernels.begin(), kernels.end(), name) == kernels.end()) kernels.emplace_back(name);
   if (*newer_kernel == 0) newer_kernel = newer;
@@ -99,7 +104,7 @@ Tensor Torch::attention(const Tensor& query, const Tensor& key, const Tensor& va
   const bool rows = q->strides[3] == 1 && k->strides[3] == 1 && v->strides[3] == 1 && (!mask || mask->strides[3] == 1);
   if (!older_gpu && !mask && half && same_width && d <= 256 && rows && (same_heads || gqa) &&
       !(causal && q->sizes[2] != k->sizes[2])) {
-    return flash(q, k, v, p, causal);
+    return ring.ranks > 1 ? ring_flash(q, k, v) : flash(q, k, v, p, causal);
   }
   const std::int64_t step = half ? 8 : 4;
   const bool in_bf16 = q->dtype == DType::bf16;

@@ -59,6 +59,13 @@ struct CheckpointFrame {
 
 class UnslothBuffers;
 
+/// The ranks that have a part of each row each, and this one of them.
+struct Ring {
+  std::int64_t ranks = 1;
+  std::int64_t rank = 0;
+  bool hands_on = false;  ///< Keys and values go from rank to rank, else all are gathered.
+};
+
 /// Called when a parameter has its gradient, as hooks on its AccumulateGrad are.
 class GradientHook {
  public:
@@ -264,6 +271,7 @@ class Torch {
   std::vector<std::string> kernels{};  ///< The attention kernels chosen, each once.
   /// `newer`: what it is called where only compute capability 8.0 and up has it.
   void use_kernel(const char* name, const char* newer);
+  Ring ring{};                    ///< Of several ranks scaled_dot_product_attention is theirs together.
   const char* newer_kernel = "";  ///< The first such one that was chosen.
   bool older_gpu = false;         ///< scaled_dot_product_attention chooses as below compute capability 8.0.
   Recorder recorder{};
@@ -313,6 +321,7 @@ class Torch {
   }
   Tensor product(const Dims& sizes, DType dtype);
   Tensor flash(const Tensor& q, const Tensor& k, const Tensor& v, double dropout, bool causal);
+  Tensor ring_flash(const Tensor& q, const Tensor& k, const Tensor& v);
   Tensor efficient(const Tensor& q, const Tensor& k, const Tensor& v, Tensor mask, double dropout);
   Tensor repeat_heads(const Tensor& x, std::int64_t times);
   Tensor safe_softmax(const Tensor& x);

@@ -145,6 +145,26 @@ TEST(Launch, ReplicasOfShardsAreThoseOfParallelismConfig) {
   EXPECT_THAT(said(plan.errors().front()), HasSubstr("do not make num_processes"));
 }
 
+TEST(Launch, RanksThatShareRowsAreThoseOfParallelismConfig) {
+  const std::string fsdp2 = fsdp + wrapped + "  fsdp_version: 2\nparallelism_config:\n";
+  const MeshFacts all = mesh_of(fsdp2 + "  parallelism_config_cp_size: 8\n");
+  EXPECT_EQ(all.context_parallel.value, 8);
+  EXPECT_EQ(all.context_rotation.value, ContextRotation::allgather);
+  const std::string two = fsdp2 + "  parallelism_config_dp_shard_size: 4\n  parallelism_config_cp_size: 2\n";
+  const MeshFacts some = mesh_of(two + "  parallelism_config_cp_comm_strategy: alltoall\n");
+  EXPECT_EQ(some.context_parallel.value, 2);
+  EXPECT_EQ(some.fsdp_replicas.value, 1);
+  EXPECT_EQ(some.context_rotation.value, ContextRotation::alltoall);
+  const auto refused = [](const std::string& launch) {
+    const auto plan = ingest(yaml(sft), launched_by(launch));
+    return plan.ok() ? std::string() : said(plan.errors().front());
+  };
+  EXPECT_THAT(refused(two + "  parallelism_config_cp_comm_strategy: ring\n"), HasSubstr("allgather or alltoall"));
+  EXPECT_THAT(refused(two + "  parallelism_config_cp_backend: ring\n"), HasSubstr("takes torch alone"));
+  EXPECT_THAT(refused(fsdp2 + "  parallelism_config_dp_replicate_size: 4\n  parallelism_config_cp_size: 2\n"),
+              HasSubstr("beside a dp_replicate_size above 1"));
+}
+
 TEST(Launch, FsdpsOwnCheckpointsAreThoseOfBlocks) {
   const std::string config = std::string(sft) + "gradient_checkpointing: false\n";
   const TrainingPlan plan =

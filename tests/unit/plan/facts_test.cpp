@@ -143,6 +143,8 @@ const std::vector<std::string> values{"true",
                                       "repeated",
                                       "copied",
                                       "gpipe",
+                                      "allgather",
+                                      "alltoall",
                                       "1f1b",
                                       "looped_bfs",
                                       "interleaved_1f1b",
@@ -219,15 +221,16 @@ TEST(FactTable, WhatMovesABucketComesStrongestFirst) {
               ElementsAre("adapter", "weights_dtype", "optimizer_in_backward", "trained_layers", "modules_to_save",
                           "frozen_parameters", "model"));
   EXPECT_THAT(that_move(Bucket::activations),
-              ElementsAre("sequence_length", "micro_batch_size", "tensor_parallel", "pipeline_parallel", "images",
-                          "clips", "columns", "cached_rows", "gradient_checkpointing", "checkpoint_every",
-                          "checkpoint_keeps", "sequence_parallel", "pipeline_schedule", "pipeline_micro_batches",
-                          "activation_offload", "attention", "dora", "experts_implementation", "model"));
+              ElementsAre("sequence_length", "micro_batch_size", "tensor_parallel", "context_parallel",
+                          "pipeline_parallel", "images", "clips", "columns", "cached_rows", "gradient_checkpointing",
+                          "checkpoint_every", "checkpoint_keeps", "sequence_parallel", "context_rotation",
+                          "pipeline_schedule", "pipeline_micro_batches", "activation_offload", "attention", "dora",
+                          "experts_implementation", "model"));
   EXPECT_THAT(that_move(Bucket::attention_scores),
               ElementsAre("attention", "sequence_length", "micro_batch_size", "older_gpu", "columns", "model"));
   EXPECT_THAT(that_move(Bucket::logits_and_loss),
-              ElementsAre("sequence_length", "micro_batch_size", "loss_parallel", "pipeline_outputs", "columns", "loss",
-                          "model", "teacher"));
+              ElementsAre("sequence_length", "micro_batch_size", "loss_parallel", "context_parallel",
+                          "pipeline_outputs", "columns", "loss", "model", "teacher"));
   EXPECT_THAT(that_move(Bucket::autocast_copies), ElementsAre("autocast", "weights_dtype", "model"));
   EXPECT_THAT(that_move(Bucket::temporaries), ElementsAre("sequence_length", "micro_batch_size", "columns", "optimizer",
                                                           "experts_implementation", "model"));
@@ -370,6 +373,9 @@ TEST(FactTable, FactsOfTheMeshMatterByTheWayThatRanksShare) {
   plan.mesh.tensor_parallel.value = 2;
   EXPECT_THAT(of_mesh(plan), ElementsAre("world_size", "tensor_parallel", "sequence_parallel", "loss_parallel"));
   plan.mesh.tensor_parallel.value = 1;
+  plan.mesh.context_parallel.value = 2;
+  EXPECT_THAT(of_mesh(plan), ElementsAre("world_size", "context_parallel", "context_rotation"));
+  plan.mesh.context_parallel.value = 1;
   plan.mesh.pipeline_parallel.value = 2;
   EXPECT_THAT(of_mesh(plan), ElementsAre("world_size", "pipeline_parallel", "pipeline_schedule", "pipeline_stages",
                                          "pipeline_layers", "pipeline_micro_batches", "pipeline_outputs"));
