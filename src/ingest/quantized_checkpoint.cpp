@@ -94,11 +94,6 @@ void keep_types(TrainingPlan& plan, const Architecture& model) {
             .source = "transformers " + transformers + ": HfQuantizer.get_new_dtype"}};
 }
 
-// What transformers 5 joins to one parameter no longer loads from checkpoints that have it in 4 bits expert by expert.
-bool has_experts(const Architecture& model) {
-  return any_op(model, [](const OpSpec& spec) { return spec.op.find("moe") != std::string::npos; });
-}
-
 // trl 1.16.0: RewardTrainer trains the head whole, and what a list leaves out of those that stay is quantized.
 bool quantizes_scores(const TrainingPlan& plan, const QuantizedCheckpoint& checkpoint) {
   return plan.recipe.trainer.value == "reward" && checkpoint.skipped &&
@@ -113,6 +108,7 @@ std::string not_played(const TrainingPlan& plan, const Architecture& model, cons
   if (has_tower(model)) return weights + " of a model that sees or hears";
   const std::string transformers(version_behind("transformers", plan.framework));
   if (!transformers.empty() && is_older(transformers, "4.49")) return weights + " under transformers " + transformers;
+  // What transformers 5 joins to one parameter no longer loads from checkpoints that have it expert by expert.
   if (has_experts(model)) return weights + " of a mixture of experts";
   if (!model.names_dtype && !model.unseen_dtype) return weights + " whose config.json names no type of the others";
   if (quantizes_scores(plan, *model.quantized)) return weights + ", a head of scores too";
@@ -122,6 +118,10 @@ std::string not_played(const TrainingPlan& plan, const Architecture& model, cons
 }
 
 }  // namespace
+
+bool has_experts(const Architecture& model) {
+  return any_op(model, [](const OpSpec& spec) { return spec.op.find("moe") != std::string::npos; });
+}
 
 std::optional<Diagnostic> take_quantized_checkpoint(TrainingPlan& plan, const Architecture& model) {
   if (!model.quantized) return std::nullopt;

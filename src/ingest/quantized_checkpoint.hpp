@@ -9,6 +9,9 @@
 
 namespace oomplan::ingestion {
 
+/// Whether some layer of the model is a mixture of experts.
+bool has_experts(const Architecture& model);
+
 /// Puts what the checkpoint is quantized in over what the config asks for, as transformers' from_pretrained does, and
 /// what the framework's trainers make of a quantized model; or says why the framework refuses it, or what it needs to
 /// be told. What nobody ran goes to plan.unmodelled. Source: transformers/quantizers/auto.py,

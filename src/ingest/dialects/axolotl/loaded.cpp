@@ -6,6 +6,7 @@
 
 #include "../../dialect.hpp"
 #include "../../loaders.hpp"
+#include "../../quantized_checkpoint.hpp"
 #include "../../stack.hpp"
 #include "../../versions.hpp"
 #include "oomplan/core/pattern.hpp"
@@ -115,6 +116,7 @@ void leave_older_patches(TrainingPlan& plan, const Architecture& model) {
     plan.unmodelled.push_back({name + std::string(what), model.model_type, plan.model.name.origin.where});
   };
   if (lists("patched_anew", model)) add("code for this family, which 0.18 changed,");
+  if (has_experts(model)) add("training of mixtures of experts");
   if (std::ranges::any_of(model.body, &Segment::tower)) add("training of models that see images or hear sounds");
   if (has_liger(plan) && !lists("liger_unchanged", model)) add("Liger kernels of this family");
 }
