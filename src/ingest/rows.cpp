@@ -5,6 +5,7 @@
 
 #include "condition.hpp"
 #include "oomplan/core/text.hpp"
+#include "versions.hpp"
 
 namespace oomplan::ingestion {
 namespace {
@@ -40,6 +41,19 @@ void warn_unknown(const Input& input, std::span<const std::string_view> known, F
                                      near ? "did you mean " + *near + "?" : ""));
 }
 
+/// What an older version than the one that a reason begins with ("axolotl 0.18.0 refuses it …") makes of the key, where
+/// one is named: the reason was read of the later one alone.
+std::optional<std::string> left_open(std::string_view reason) {
+  const ChosenVersions* versions = ChosenVersions::current();
+  const std::size_t space = reason.find(' ');
+  if (versions == nullptr || space == reason.npos) return std::nullopt;
+  const std::string_view package = reason.substr(0, space);
+  const std::string_view version = reason.substr(space + 1, reason.find(' ', space + 1) - space - 1);
+  const std::string older = versions->older_than(package, version);
+  if (older.empty() || version.find_first_not_of("0123456789.") != version.npos) return std::nullopt;
+  return "what " + std::string(package) + " " + older + " makes of it, which " + std::string(version) + " refuses,";
+}
+
 /// What the rules for this key, one of `all`, find: refusals among the errors, gaps among the unmodelled. True where
 /// one was found, and the key's value is not a fact.
 bool apply_rules(const KeyFile& file, const Input& input, const Inputs& all, Findings& findings) {
@@ -49,7 +63,11 @@ bool apply_rules(const KeyFile& file, const Input& input, const Inputs& all, Fin
   bool any = false;
   for (const KeyLine& rule : file.refused) {
     if (!acts(rule)) continue;
-    findings.errors.push_back(at_value(input, "ingest/refused", input.key + ": " + std::string(rule.text)));
+    if (std::optional<std::string> open = left_open(rule.text)) {
+      findings.unmodelled.push_back({*std::move(open), input.key, origin_of(input).where});
+    } else {
+      findings.errors.push_back(at_value(input, "ingest/refused", input.key + ": " + std::string(rule.text)));
+    }
     any = true;
   }
   for (const KeyLine& rule : file.unmodelled) {

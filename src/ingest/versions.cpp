@@ -147,6 +147,11 @@ const NamedVersion* ChosenVersions::named(std::string_view package) const {
   return implied == implied_.end() ? nullptr : &*implied;
 }
 
+std::string ChosenVersions::older_than(std::string_view package, std::string_view version) const {
+  const NamedVersion* one = named(package);
+  return one != nullptr && is_older(one->version, version) ? one->version : "";
+}
+
 const StackLayer* ChosenVersions::chosen(const NamedVersion& named, std::string_view top) const {
   const auto all = layers_of(named.package, top);
   const auto held = std::ranges::find_if(all, [&](const StackLayer* layer) { return covers(*layer, named.version); });

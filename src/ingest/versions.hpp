@@ -52,6 +52,9 @@ class ChosenVersions {
   /// Remembers the layers of a stack that was asked for.
   void use(const std::vector<StackLayer>& layers);
 
+  /// The version of the package, where one is named that comes before `version`; else empty.
+  std::string older_than(std::string_view package, std::string_view version) const;
+
   /// What a stack depends on, for a cache: "transformers==5.14.1;".
   std::string key() const;
 
