@@ -141,7 +141,7 @@ TEST(Adapters, WhatNoRunShowedIsUndecided) {
     refuses("beside modules_to_save", [](TrainingPlan& p) { p.adapter.modules_to_save.value = {"lm_head"}; });
     refuses("by axolotl", [](TrainingPlan& p) { p.framework = "axolotl 0.18.0 on transformers 5.14.1"; });
     refuses("in DPO", [](TrainingPlan& p) { p.recipe.kind.value = RecipeKind::dpo; });  // By whom, nobody said.
-    refuses("in kto", [](TrainingPlan& p) {
+    refuses("in KTO", [](TrainingPlan& p) {
       p.framework = "trl 1.16.0 on transformers 5.23.0";
       p.recipe.kind.value = RecipeKind::kto;
     });
