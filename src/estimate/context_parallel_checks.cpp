@@ -6,8 +6,9 @@
 #include <array>
 
 #include "oomplan/core/bytes.hpp"
+#include "parallel_checks.hpp"
 #include "policies/mixed_dtype.hpp"
-#include "weight_checks.hpp"
+#include "recipe_titles.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -45,10 +46,10 @@ bool is_measured(std::string_view framework) {
   return framework.empty() || (trainer && framework.find("transformers 5.23.") != framework.npos);
 }
 
-class Checks {
+class Checks : ParallelChecks {
  public:
   Checks(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors)
-      : plan_(plan), architecture_(architecture), errors_(errors) {}
+      : ParallelChecks("context parallelism", plan, architecture, errors) {}
 
   void check() {
     if (!has_equal_groups()) return;
@@ -62,16 +63,6 @@ class Checks {
   }
 
  private:
-  void cannot(const std::string& what, const Origin& origin) {
-    errors_.push_back(unmodelled(what + " under context parallelism is not modelled yet", origin));
-  }
-  void bad(std::string message, const Origin& origin) {
-    errors_.push_back(error_of("estimate/bad-mesh", std::move(message), origin));
-  }
-  void measured(const Setting<bool>& fact, const char* what) {
-    if (fact.value) cannot(what, fact.origin);
-  }
-
   bool has_equal_groups() {
     const Setting<std::int64_t>& ranks = mesh_.context_parallel;
     if (ranks.value > most_ranks) {
@@ -79,13 +70,7 @@ class Checks {
       return false;
     }
     const std::int64_t replicas = std::max<std::int64_t>(mesh_.fsdp_replicas.value, 1);
-    const std::int64_t world = mesh_.world_size.value;
-    if (world % saturating_mul(ranks.value, replicas) == 0) return true;
-    bad(fmt::format("context_parallel: {} {} no group of {}", world, world == 1 ? "rank makes" : "ranks make",
-                    ranks.value),
-        ranks.origin);
-    errors_.back().hint = fmt::format("add --gpu {0}xh100 or --set plan.world_size={0}", ranks.value);
-    return false;
+    return is_multiple_of(saturating_mul(ranks.value, replicas), "context_parallel", "no group of", ranks.origin);
   }
 
   void check_rows() {
@@ -94,9 +79,8 @@ class Checks {
     if (length.value % parts == 0) return;
     bad(fmt::format("torch's context_parallel stops at rows of {} tokens, which do not make {} equal parts",
                     length.value, parts),
-        length.origin);
-    errors_.back().hint =
-        fmt::format("a length that {0} divides, and rows padded to it (pad_to_multiple_of: {0})", parts);
+        length.origin,
+        fmt::format("a length that {0} divides, and rows padded to it (pad_to_multiple_of: {0})", parts));
   }
 
   void check_model() {
@@ -129,8 +113,7 @@ class Checks {
   void check_training() {
     if (!is_measured(plan_.framework)) cannot(plan_.framework, mesh_.context_parallel.origin);
     const RecipeFacts& recipe = plan_.recipe;
-    if (recipe.kind.value != RecipeKind::supervised)
-      cannot(std::string(name_of(recipe.kind.value)), recipe.kind.origin);
+    if (recipe.kind.value != RecipeKind::supervised) cannot(title_of(recipe.kind.value), recipe.kind.origin);
     const Loss loss = recipe.loss.value;
     if (loss != Loss::full_logits && loss != Loss::chunked_logprob)
       cannot(fmt::format("the loss {}", loss_names[static_cast<std::size_t>(loss)]), recipe.loss.origin);
@@ -198,11 +181,6 @@ class Checks {
     const DType computed = resolved(mesh_.fsdp_param_dtype.value).value_or(loaded_dtype(plan_, architecture_));
     if (bytes_of(computed) != 2) cannot("attention in fp32", mesh_.fsdp_param_dtype.origin);
   }
-
-  const TrainingPlan& plan_;
-  const MeshFacts& mesh_ = plan_.mesh;
-  const Architecture& architecture_;
-  Diagnostics& errors_;
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <array>
 
 #include "oomplan/core/bytes.hpp"
+#include "parallel_checks.hpp"
 #include "recipe_titles.hpp"
-#include "weight_checks.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -24,10 +24,10 @@ bool has_plain_weights(const MeshFacts& mesh, const Architecture& architecture) 
   return !mesh.sequence_parallel.value || any_op(architecture, norms_heads);
 }
 
-class Checks {
+class Checks : ParallelChecks {
  public:
   Checks(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors)
-      : plan_(plan), architecture_(architecture), errors_(errors) {}
+      : ParallelChecks("tensor parallelism", plan, architecture, errors) {}
 
   void check() {
     if (!has_equal_groups()) return;
@@ -39,28 +39,13 @@ class Checks {
   }
 
  private:
-  void cannot(const std::string& what, const Origin& origin) {
-    errors_.push_back(unmodelled(what + " under tensor parallelism is not modelled yet", origin));
-  }
-  void bad(std::string message, const Origin& origin, std::string hint = {}) {
-    errors_.push_back(error_of("estimate/bad-mesh", std::move(message), origin));
-    errors_.back().hint = std::move(hint);
-  }
-  void measured(const Setting<bool>& fact, const char* what) {
-    if (fact.value) cannot(what, fact.origin);
-  }
-
   bool has_equal_groups() {
     const std::int64_t ranks = mesh_.tensor_parallel.value;
-    const std::int64_t world = mesh_.world_size.value;
     if (ranks > most_ranks) {
       bad(fmt::format("tensor_parallel: no {} GPUs share a matrix", ranks), mesh_.tensor_parallel.origin);
       return false;
     }
-    if (world % ranks == 0) return true;
-    bad(fmt::format("tensor_parallel: {} {} no group of {}", world, world == 1 ? "rank makes" : "ranks make", ranks),
-        mesh_.tensor_parallel.origin, fmt::format("add --gpu {0}xh100 or --set plan.world_size={0}", ranks));
-    return false;
+    return is_multiple_of(ranks, "tensor_parallel", "no group of", mesh_.tensor_parallel.origin);
   }
 
   void check_model() {
@@ -133,11 +118,6 @@ class Checks {
           "for those of a block with sequence_parallel",
           optimizer.clip_gradients.origin, "--set plan.sequence_parallel=true, or --set plan.clip_gradients=false");
   }
-
-  const TrainingPlan& plan_;
-  const MeshFacts& mesh_ = plan_.mesh;
-  const Architecture& architecture_;
-  Diagnostics& errors_;
 };
 
 }  // namespace

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "../parallel_checks.hpp"
 #include "../recipe_titles.hpp"
 #include "oomplan/core/bytes.hpp"
 #include "pipeline/order.hpp"
-#include "weight_checks.hpp"
 
 namespace oomplan::estimator {
 namespace {
@@ -25,10 +25,10 @@ constexpr std::array<std::string_view, 4> parted_models{"llama", "mistral", "qwe
 constexpr std::array<std::string_view, 5> stem_ops{"embedding", "position_ids", "causal_mask", "rotary_embedding",
                                                    "rope_cache"};
 
-class PipelineChecks {
+class PipelineChecks : ParallelChecks {
  public:
   PipelineChecks(const TrainingPlan& plan, const Architecture& architecture, Diagnostics& errors)
-      : plan_(plan), architecture_(architecture), errors_(errors) {}
+      : ParallelChecks("pipeline parallelism", plan, architecture, errors) {}
 
   void check() {
     if (!has_sizes()) return;
@@ -42,16 +42,6 @@ class PipelineChecks {
   }
 
  private:
-  void cannot(const std::string& what, const Origin& origin) {
-    errors_.push_back(unmodelled(what + " under pipeline parallelism is not modelled yet", origin));
-  }
-  void bad(std::string message, const Origin& origin) {
-    errors_.push_back(error_of("estimate/bad-mesh", std::move(message), origin));
-  }
-  void measured(const Setting<bool>& fact, const char* what) {
-    if (fact.value) cannot(what, fact.origin);
-  }
-
   bool has_sizes() {
     const std::int64_t ranks = mesh_.pipeline_parallel.value;
     if (ranks > most_pipeline_ranks || mesh_.pipeline_stages.value > most_pipeline_ranks) {
@@ -68,13 +58,7 @@ class PipelineChecks {
              mesh_.pipeline_micro_batches.origin);
       return false;
     }
-    if (mesh_.world_size.value % ranks == 0) return true;
-    const std::int64_t world = mesh_.world_size.value;
-    bad(fmt::format("pipeline_parallel: {} {} no pipeline of {}", world, world == 1 ? "rank makes" : "ranks make",
-                    ranks),
-        mesh_.pipeline_parallel.origin);
-    errors_.back().hint = fmt::format("add --gpu {0}xh100 or --set plan.world_size={0}", ranks);
-    return false;
+    return is_multiple_of(ranks, "pipeline_parallel", "no pipeline of", mesh_.pipeline_parallel.origin);
   }
 
   /// The exceptions of the schedules' constructors.
@@ -243,11 +227,7 @@ class PipelineChecks {
     measured(optimizer.in_backward, "an optimizer that steps in backward");
   }
 
-  const TrainingPlan& plan_;
-  const MeshFacts& mesh_ = plan_.mesh;
   const PipelineShape shape_ = pipeline_shape(mesh_);
-  const Architecture& architecture_;
-  Diagnostics& errors_;
 };
 
 }  // namespace
