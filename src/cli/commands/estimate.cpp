@@ -164,10 +164,10 @@ class Files {
   std::vector<std::string> inputs_;
 };
 
-/// Of the config, or of the command after "--".
+/// Of the config, or of the command after "--"; one word there is a config all the same, whatever it begins with.
 Result<Question> asked(const Options& options, const Terminal& terminal) {
   const std::vector<std::string> command = command_in(terminal.words);
-  if (!command.empty()) return question_of(options.question, command);
+  if (command.size() > 1) return question_of(options.question, command);
   if (options.command.empty()) return options.question;
   return Diagnostic{.code = "cli/usage",
                     .message = "one config at a time: \"" + options.command.front() + "\" is another word",

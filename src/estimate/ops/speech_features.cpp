@@ -11,12 +11,12 @@ class SpeechFeatures final : public Module {
  public:
   SpeechFeatures(const Attributes& a, Builder& b) : beside_pictures_(b.media_tokens > 0) {
     const std::int64_t out = a.integer("out");
+    const auto layer = [&](const std::string& name, std::int64_t width) {
+      return Linear(b, a.module() + "." + name, width, out, true);
+    };
     for (auto& [pair, name] : {std::pair(&alone_, "speech"), std::pair(&with_pictures_, "vision_speech")}) {
-      const auto layer = [&](const char* which, std::int64_t width) {
-        return Linear(b, a.module() + "." + which + "_proj_for_" + name, width, out, true);
-      };
-      pair->up = layer("up", a.integer("width"));
-      pair->down = layer("down", out);
+      pair->up = layer(std::string("up_proj_for_") + name, a.integer("width"));
+      pair->down = layer(std::string("down_proj_for_") + name, out);
     }
     constexpr std::int64_t most_clips = 256;
     if (tiles_of(b.facts) > most_clips) a.unmodelled("so many sounds, which are put together one by one");

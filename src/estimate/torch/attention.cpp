@@ -27,7 +27,7 @@ void flash_backward(Torch& t, Node& n, Grads& g) {
   const Tensor seed = t.unpack(n, 5);
   const Tensor unused = t.unpack(n, 6);
   std::array<Tensor, 3> gradients = flash_gradients(t, q, k, v);
-  std::ranges::move(gradients, g.out.begin());
+  std::move(gradients.begin(), gradients.end(), g.out.begin());
 }
 
 void efficient_backward(Torch& t, Node& n, Grads& g) {

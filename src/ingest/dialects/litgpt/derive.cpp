@@ -206,7 +206,8 @@ void plan_ranks(Draft& draft, const Document& document) {
   if (mesh.world_size.value < 2) return;
   if (plan.quantization.kind.value != Quantization::none)
     return conflict(draft, plan.quantization.kind.origin, document, "litgpt quantizes on one GPU alone");
-  if (plan.adapter.kind.value != Adapter::none)
+  const bool as_said = mesh.sharding.origin.kind == Origin::Kind::command_line;
+  if (plan.adapter.kind.value != Adapter::none && !as_said)
     return gap(draft, "litgpt's adapters on several GPUs", "devices", origin);
   Origin by = origin;
   derive(by, "with which litgpt takes Lightning's FSDPStrategy");
