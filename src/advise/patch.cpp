@@ -1,7 +1,6 @@
 // Changes values in the text of a config, and leaves everything else as it is.
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -88,7 +87,8 @@ std::optional<Splice> added_within(const Document& document, const Node& mapping
   const std::size_t at = offset_of(text, mapping.line) + static_cast<std::size_t>(mapping.column - 1);
   if (at >= text.size() || text[at] == '{') return std::nullopt;
   const KeyChange own{change.key.substr(change.key.rfind('.') + 1), change.value};
-  for (const Entry& entry : mapping.entries | std::views::reverse) {
+  for (auto at_entry = mapping.entries.rbegin(); at_entry != mapping.entries.rend(); ++at_entry) {
+    const Entry& entry = *at_entry;
     const bool begins_line =
         text.substr(0, key_offset(document, entry)).find_last_not_of(blanks) == offset_of(text, entry.line) - 1;
     if (begins_line && place_of(document, {&entry, false})) return added_below(document, entry, own);

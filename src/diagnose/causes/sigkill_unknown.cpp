@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <ranges>
 #include <span>
 
 #include "../cause.hpp"
@@ -14,8 +13,8 @@ constexpr double nearly_full = 90;
 /// How much of the host's memory was in use, in percent, as DeepSpeed last said before the root; 0 where it did not.
 double last_used(const Case& c) {
   const auto before = std::span(*c.evidence).first(static_cast<std::size_t>(c.root - c.evidence->data()));
-  for (const Evidence& e : before | std::views::reverse) {
-    if (const Reading* used = e.find("cpu_percent")) return used->real;
+  for (auto e = before.rbegin(); e != before.rend(); ++e) {
+    if (const Reading* used = e->find("cpu_percent")) return used->real;
   }
   return 0;
 }
