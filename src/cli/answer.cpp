@@ -477,6 +477,7 @@ Result<Question> question_of(Question question, const std::vector<std::string>& 
   }
   question.overrides.insert(question.overrides.begin(), read->overrides.begin(), read->overrides.end());
   question.launch.insert(question.launch.begin(), read->launch.begin(), read->launch.end());
+  if (question.dialect.empty()) question.dialect = std::move(read->dialect);
   question.world = std::move(read->world);
   if (auto other = another_world(world_of(question.gpus), question.world)) return *other;
   if (!question.trainer.empty()) return question;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <span>
@@ -213,21 +214,30 @@ class Reader {
     if (option.says == Says::machines) machines_ = value;
   }
 
-  /// As the launchers have it: one process where torchrun is told nothing; "gpu" and the like say no number.
+  /// As the launchers have it: one process where torchrun is told nothing; "gpu" and "auto" are as many as there are.
   std::optional<Diagnostic> world() {
-    const auto count = [](const std::string& text) -> std::int64_t {
-      const auto number = parse_number(text);
-      return number && *number >= 1 && *number <= 1'000'000 ? static_cast<std::int64_t>(*number) : 0;
-    };
+    constexpr std::array<std::string_view, 4> as_there_are{"", "gpu", "auto", "xpu"};
+    for (const std::string* text : {&each_, &all_, &machines_}) {
+      if (std::ranges::count(as_there_are, *text) > 0 && text != &machines_) continue;
+      if (text->empty() || count(*text) > 0) continue;
+      return refused(fmt::format("{}: \"{}\" is no number of {}", launcher_.name, *text,
+                                 text == &machines_ ? "machines" : "processes"),
+                     "--gpu 2x8xh100-80gb says that two machines have eight each");
+    }
     const std::int64_t machines = machines_.empty() ? 1 : count(machines_);
-    if (machines == 0)
-      return refused(fmt::format("{}: \"{}\" is no number of machines", launcher_.name, machines_),
-                     "--gpu 2x8xh100-80gb says that two have eight each");
     std::int64_t each = count(each_);
     if (!all_.empty()) each = count(all_) / machines;
     if (each == 0 && launcher_.name == "torchrun" && each_.empty()) each = 1;
     if (each > 0) out_.world = {each, machines, std::string(launcher_.name)};
     return {};
+  }
+
+  /// 0 where it is no whole number from 1 on.
+  static std::int64_t count(const std::string& text) {
+    constexpr double most = 1'000'000;
+    const std::optional<double> number = parse_number(text);
+    const bool counts = number && *number >= 1 && *number <= most && std::floor(*number) == *number;
+    return counts ? static_cast<std::int64_t>(*number) : 0;
   }
 
   /// As accelerate's file would have it.

@@ -49,6 +49,13 @@ Result<TrainingCommand> of_file(TrainingCommand out, Words rest, std::string_vie
   return out;
 }
 
+/// Of a script with transformers' arguments: LLaMA-Factory's own (src/train.py) has two of its own that none is
+/// without.
+std::string dialect_of(const std::vector<ScriptArgument>& arguments) {
+  const auto is_its_own = [](const ScriptArgument& one) { return one.key == "stage" || one.key == "finetuning_type"; };
+  return std::ranges::any_of(arguments, is_its_own) ? "llamafactory" : "hf";
+}
+
 /// The arguments alone, or those of a file.
 Result<TrainingCommand> of_arguments(TrainingCommand out, Words rest, std::string_view config_key) {
   if (rest.size() == 1 && is_config(rest.front())) return of_file(std::move(out), rest, config_key);
@@ -58,6 +65,7 @@ Result<TrainingCommand> of_arguments(TrainingCommand out, Words rest, std::strin
     return of_file(std::move(out), rest, config_key);
   if (arguments->empty()) return refused(out.name + " is given no arguments", {});
   out.text = yaml_text(*arguments);
+  out.dialect = dialect_of(*arguments);
   return out;
 }
 

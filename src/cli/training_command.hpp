@@ -14,6 +14,7 @@ struct TrainingCommand {
   std::string config{};                  ///< The file that the program reads; "" where `text` is in its place.
   std::string text{};                    ///< The script's arguments as YAML, by their own keys.
   std::string name{};                    ///< Of the text: "trl sft".
+  std::string dialect{};                 ///< Whose keys the text has.
   std::vector<std::string> overrides{};  ///< "key=value": arguments beside the file, and what the script alone says.
   std::vector<std::string> launch{};     ///< Files that the launcher reads.
   std::string launcher{};                ///< As LauncherWords::config.

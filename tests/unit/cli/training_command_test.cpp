@@ -44,6 +44,9 @@ TEST(TrainingCommand, FindsTheScriptBehindItsLauncher) {
   EXPECT_THAT(tune->overrides, ElementsAre("batch_size=1"));
   EXPECT_EQ(tune->world.each, 2);
   EXPECT_EQ(read_training_command({"python", "run_clm.py", "arguments.json"})->config, "arguments.json");
+  EXPECT_EQ(read_training_command({"torchrun", "--nproc_per_node", "gpu", "train.py", "--bf16"})->world.each, 0);
+  EXPECT_EQ(read_training_command({"python", "train.py", "--bf16"})->dialect, "hf");
+  EXPECT_EQ(read_training_command({"python", "src/train.py", "--stage", "sft"})->dialect, "llamafactory");
 }
 
 TEST(TrainingCommand, RefusesWhatItDoesNotRead) {
@@ -59,6 +62,8 @@ TEST(TrainingCommand, RefusesWhatItDoesNotRead) {
   refused({"axolotl", "train", "--x", "1"}, "names no config");
   refused({"accelerate", "launch", "--fsdp_x"}, "wants a value");
   refused({"torchrun", "--nnodes", "1:4", "train.py"}, "no number of machines");
+  refused({"torchrun", "--nproc_per_node", "-1", "train.py"}, "\"-1\" is no number of processes");
+  refused({"accelerate", "launch", "--num_processes", "2.5", "train.py"}, "\"2.5\" is no number of processes");
   refused({"torchrun", "--use_fsdp", "train.py"}, "--use_fsdp is not read");
   refused({"python", "train.py"}, "is given no arguments");
 }
