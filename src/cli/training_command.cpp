@@ -149,7 +149,8 @@ Result<TrainingCommand> read_training_command(const std::vector<std::string>& wo
   if (!is_script) return not_read(rest.front());
   out.name = out.trainer_said.empty() ? rest.front() : out.trainer_said;
   const Words arguments = rest.subspan(by_trl ? 2 : 1);
-  return of_arguments(std::move(out), arguments, out.trainer.empty() || out.trainer == "trainer" ? "" : "config");
+  const bool takes_config = !out.trainer.empty() && out.trainer != "trainer";
+  return of_arguments(std::move(out), arguments, takes_config ? "config" : "");
 }
 
 }  // namespace oomplan::cli

@@ -42,6 +42,7 @@ MeshFacts trainer_mesh(const TrainingPlan& plan) {
   MeshFacts mesh;
   mesh.world_size.value = mesh.fsdp_replicas.value = mesh.fsdp_reshard_ranks.value = mesh.tensor_parallel.value = 1;
   mesh.pipeline_parallel.value = mesh.pipeline_stages.value = mesh.pipeline_micro_batches.value = 1;
+  mesh.context_parallel.value = 1;
   mesh.pipeline_schedule.value = PipelineSchedule::one_f_one_b;
   mesh.pipeline_outputs.value = true;
   mesh.ddp_bucket_mib.value = 25;
