@@ -465,6 +465,8 @@ Result<Question> question_of(Question question, const std::vector<std::string>& 
   Result<TrainingCommand> read = read_training_command(command);
   if (!read) return read.errors();
   question.config = read->config.empty() ? read->name : read->config;
+  if (std::error_code error; !read->config.empty() && !std::filesystem::exists(read->config, error))
+    return Diagnostic{.code = "read/missing", .message = "there is no such file", .where = {read->config, 0, 0}};
   if (read->config.empty()) {
     Result<Document> document = parse_document(read->text, read->name, Syntax::yaml);
     if (!document) return document.errors();

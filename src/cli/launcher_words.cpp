@@ -133,6 +133,15 @@ std::string_view program_of(std::string_view word) {
   return word.starts_with("python") && word.find_first_not_of("0123456789.", 6) == word.npos ? "python" : word;
 }
 
+/// Variables that move no memory of a GPU, or that say which GPUs there are and not how many are taken.
+bool is_harmless(std::string_view variable) {
+  constexpr auto beginnings = std::to_array<std::string_view>(
+      {"NCCL_", "WANDB_", "HF_", "TOKENIZERS_", "OMP_", "MKL_",
+       "CUDA_VISIBLE_DEVICES=", "CUDA_DEVICE_ORDER=", "MASTER_", "PYTHON", "TORCH_DISTRIBUTED_DEBUG=", "COMET_",
+       "MLFLOW_", "TRANSFORMERS_VERBOSITY=", "FORCE_TORCHRUN="});
+  return std::ranges::any_of(beginnings, [&](std::string_view one) { return variable.starts_with(one); });
+}
+
 bool is_assignment(std::string_view word) {
   const std::size_t equals = word.find('=');
   return equals != word.npos && equals > 0 && word.front() != '-' && word.substr(0, equals).find('/') == word.npos;
@@ -170,7 +179,8 @@ class Reader {
  private:
   std::optional<Diagnostic> option() {
     const std::string& word = words_[at_++];
-    std::string name = word.substr(word.find_first_not_of('-'));
+    std::string name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+    if (name.empty()) return refused(fmt::format("{}: \"{}\" is no option", launcher_.name, word), {});
     std::optional<std::string> value;
     if (const std::size_t equals = name.find('='); equals != name.npos) {
       value = name.substr(equals + 1);
@@ -185,16 +195,22 @@ class Reader {
                          ? "a file for --config_file can say it: accelerate config writes one"
                          : "leave it out, or name the config in place of the command");
     }
+    const bool alone =
+        known->says == Says::module || known->says == Says::kind || known->says == Says::nothing_and_has_no_value;
+    if (alone && value) return refused(fmt::format("{} takes no value", word), {});
     if (known->says == Says::module) {
       out_.is_module = true;
       return {};
     }
     if (known->says == Says::nothing_and_has_no_value) return {};
     if (known->says == Says::kind) {
+      if (!kind_.empty() && kind_ != known->in)
+        return refused(fmt::format("{}'s {} stands beside another way to share the run", launcher_.name, word), {});
       kind_ = known->in;
       return {};
     }
-    if (!value && at_ >= words_.size()) return refused(fmt::format("{} wants a value", word), {});
+    const bool none = value ? value->empty() : at_ >= words_.size() || is_option(words_[at_]);
+    if (none) return refused(fmt::format("{} wants a value", word), {});
     take(*known, name, value ? *value : words_[at_++]);
     return {};
   }
@@ -228,6 +244,10 @@ class Reader {
     std::int64_t each = count(each_);
     if (!all_.empty()) each = count(all_) / machines;
     if (each == 0 && launcher_.name == "torchrun" && each_.empty()) each = 1;
+    if (each == 0 && (machines > 1 || count(all_) > 0))
+      return refused(
+          fmt::format("{} does not say how many processes each of {} machines starts", launcher_.name, machines),
+          "--gpu 2x8xh100-80gb says that two machines have eight each");
     if (each > 0) out_.world = {each, machines, std::string(launcher_.name)};
     return {};
   }
@@ -267,7 +287,11 @@ class Reader {
 
 Result<LauncherWords> read_launcher(const std::vector<std::string>& words) {
   std::size_t at = 0;
-  while (at < words.size() && (is_assignment(words[at]) || words[at] == "env" || words[at] == "nohup")) ++at;
+  for (; at < words.size() && (is_assignment(words[at]) || words[at] == "env" || words[at] == "nohup"); ++at) {
+    if (!is_assignment(words[at]) || is_harmless(words[at])) continue;
+    return refused(fmt::format("the variable {} is not read: it may change what a GPU holds", words[at]),
+                   "--alloc-conf says what PYTORCH_ALLOC_CONF would, and --gpu 8xh100 how many GPUs there are");
+  }
   if (at == words.size()) return refused("the command starts no program", "oomplan estimate -- trl sft …");
   if (const Launcher* launcher = launcher_at(words, at)) return Reader(words, at, *launcher).read();
   LauncherWords out;

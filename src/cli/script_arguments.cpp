@@ -13,7 +13,7 @@ namespace {
 /// Flags, numbers and JSON as they stand; "no" is a word to argparse.
 std::string yaml_of(const std::string& value) {
   const bool flag = value == "true" || value == "True" || value == "false" || value == "False";
-  const bool json = value.starts_with('{') || value.starts_with('[');
+  const bool json = (value.starts_with('{') || value.starts_with('[')) && value.find('\n') == value.npos;
   return flag || json || parse_number(value) ? value : in_quotes(value);
 }
 
@@ -69,8 +69,8 @@ std::string yaml_text(const std::vector<ScriptArgument>& arguments) {
 std::string in_quotes(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
+    if (c == '"' || c == '\\' || c == '\n') out += '\\';
+    out += c == '\n' ? 'n' : c;
   }
   return out + '"';
 }

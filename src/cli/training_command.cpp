@@ -28,14 +28,17 @@ bool is_config(std::string_view word) {
 }
 
 /// The file that `config_key` names, or that stands first; the other arguments are over its keys.
-Result<TrainingCommand> of_file(TrainingCommand out, Words rest, std::string_view config_key) {
+Result<TrainingCommand> of_file(TrainingCommand out, Words rest, std::string_view config_key, bool takes_pairs) {
   if (!rest.empty() && is_config(rest.front())) {
     out.config = rest.front();
     rest = rest.subspan(1);
   }
-  const auto is_pair = [](const std::string& word) { return !is_option(word) && word.find('=') != word.npos; };
   std::vector<std::string> named;
-  for (const std::string& word : rest) is_pair(word) ? out.overrides.push_back(word) : named.push_back(word);
+  for (const std::string& word : rest) {
+    const bool awaited = !named.empty() && is_option(named.back()) && named.back().find('=') == std::string::npos;
+    const bool pair = takes_pairs && !awaited && !is_option(word) && word.find('=') != word.npos;
+    pair ? out.overrides.push_back(word) : named.push_back(word);
+  }
   const Result<std::vector<ScriptArgument>> arguments = script_arguments(named);
   if (!arguments) return arguments.errors();
   for (const ScriptArgument& one : *arguments) {
@@ -58,11 +61,11 @@ std::string dialect_of(const std::vector<ScriptArgument>& arguments) {
 
 /// The arguments alone, or those of a file.
 Result<TrainingCommand> of_arguments(TrainingCommand out, Words rest, std::string_view config_key) {
-  if (rest.size() == 1 && is_config(rest.front())) return of_file(std::move(out), rest, config_key);
+  if (rest.size() == 1 && is_config(rest.front())) return of_file(std::move(out), rest, config_key, false);
   const Result<std::vector<ScriptArgument>> arguments = script_arguments(rest);
   if (!arguments) return arguments.errors();
   if (!config_key.empty() && std::ranges::count(*arguments, config_key, &ScriptArgument::key) > 0)
-    return of_file(std::move(out), rest, config_key);
+    return of_file(std::move(out), rest, config_key, false);
   if (arguments->empty()) return refused(out.name + " is given no arguments", {});
   out.text = yaml_text(*arguments);
   out.dialect = dialect_of(*arguments);
@@ -75,15 +78,16 @@ struct Program {
   std::vector<std::string_view> words{};  ///< As a program, or as a module.
   std::string_view config_key{};          ///< "" where the file stands first.
   std::size_t more = 0;                   ///< Words before the arguments.
-  bool or_arguments = false;              ///< It takes all by arguments too.
+  bool or_arguments = false;              ///< It takes all by arguments too: LLaMA-Factory's.
+  bool takes_pairs = false;               ///< "key=value" among them.
 };
 
 const std::vector<Program>& programs() {
   static const std::vector<Program> all{
       {"axolotl train", {"axolotl", "train"}},
       {"axolotl train", {"axolotl.cli.train"}},
-      {"llamafactory-cli train", {"llamafactory-cli", "train"}, {}, 0, true},
-      {"tune run", {"tune", "run"}, "config", 1},
+      {"llamafactory-cli train", {"llamafactory-cli", "train"}, {}, 0, true, true},
+      {"tune run", {"tune", "run"}, "config", 1, false, true},
       {"torchtitan", {"torchtitan.train"}, "job.config_file"},
   };
   return all;
@@ -114,11 +118,19 @@ Result<TrainingCommand> of_program(const Program& program, TrainingCommand out, 
     out.world.said = "tune run";
     words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(launcher->script));
   }
-  if (words.size() < program.more) return names_no_file(program.name);
+  if (words.size() <= program.more) return names_no_file(program.name);
+  constexpr auto recipes =
+      std::to_array<std::string_view>({"full_finetune_single_device", "full_finetune_distributed",
+                                       "lora_finetune_single_device", "lora_finetune_distributed"});
+  if (program.name == "tune run" && std::ranges::count(recipes, words.front()) == 0)
+    return refused(fmt::format("tune run: the recipe {} is not read", words.front()),
+                   "name the config in place of the command");
   words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(program.more));
   out.name = program.name;
-  Result<TrainingCommand> read = program.or_arguments ? of_arguments(std::move(out), words, program.config_key)
-                                                      : of_file(std::move(out), words, program.config_key);
+  const bool by_arguments = program.or_arguments && !is_config(words.front());
+  Result<TrainingCommand> read = by_arguments ? of_arguments(std::move(out), words, program.config_key)
+                                              : of_file(std::move(out), words, program.config_key, program.takes_pairs);
+  if (read && by_arguments) read->dialect = "llamafactory";
   if (read && read->config.empty() && read->text.empty()) return names_no_file(program.name);
   return read;
 }

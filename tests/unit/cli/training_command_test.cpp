@@ -29,8 +29,8 @@ TEST(TrainingCommand, ReadsArgumentsAsArgparseDoes) {
 
 TEST(TrainingCommand, FindsTheScriptBehindItsLauncher) {
   const auto read =
-      read_training_command({"A=1", "/opt/bin/torchrun", "--nnodes=2", "--nproc-per-node", "4", "--standalone",
-                             "examples/scripts/sft.py", "--config", "a.yaml", "--max_length", "64"});
+      read_training_command({"NCCL_DEBUG=INFO", "/opt/bin/torchrun", "--nnodes=2", "--nproc-per-node", "4",
+                             "--standalone", "examples/scripts/sft.py", "--config", "a.yaml", "--max_length", "64"});
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->config, "a.yaml");
   EXPECT_EQ(read->trainer, "sft");
@@ -44,6 +44,12 @@ TEST(TrainingCommand, FindsTheScriptBehindItsLauncher) {
   EXPECT_THAT(tune->overrides, ElementsAre("batch_size=1"));
   EXPECT_EQ(tune->world.each, 2);
   EXPECT_EQ(read_training_command({"python", "run_clm.py", "arguments.json"})->config, "arguments.json");
+  const auto named = read_training_command({"trl", "sft", "--config", "a.yaml", "--run_name", "per_device_batch=64"});
+  EXPECT_THAT(named->overrides, ElementsAre("run_name=\"per_device_batch=64\""));
+  const auto factory = read_training_command({"llamafactory-cli", "train", "x.yaml", "learning_rate=1e-5"});
+  EXPECT_EQ(factory->config, "x.yaml");
+  EXPECT_THAT(factory->overrides, ElementsAre("learning_rate=1e-5"));
+  EXPECT_EQ(read_training_command({"llamafactory-cli", "train", "--model_name_or_path", "m"})->dialect, "llamafactory");
   EXPECT_EQ(read_training_command({"torchrun", "--nproc_per_node", "gpu", "train.py", "--bf16"})->world.each, 0);
   EXPECT_EQ(read_training_command({"python", "train.py", "--bf16"})->dialect, "hf");
   EXPECT_EQ(read_training_command({"python", "src/train.py", "--stage", "sft"})->dialect, "llamafactory");
@@ -56,7 +62,16 @@ TEST(TrainingCommand, RefusesWhatItDoesNotRead) {
     EXPECT_THAT(read.errors().front().message, HasSubstr(why));
   };
   refused({}, "starts no program");
-  refused({"A=1"}, "starts no program");
+  refused({"HF_HOME=x"}, "starts no program");
+  refused({"PYTORCH_CUDA_ALLOC_CONF=x", "trl", "sft", "--bf16"}, "the variable PYTORCH_CUDA_ALLOC_CONF=x is not read");
+  refused({"torchrun", "--", "train.py", "--bf16"}, "\"--\" is no option");
+  refused({"torchrun", "--nproc_per_node=", "train.py", "--bf16"}, "wants a value");
+  refused({"torchrun", "--master_port", "--nproc_per_node=4", "train.py"}, "--master_port wants a value");
+  refused({"accelerate", "launch", "--use_deepspeed=false", "train.py"}, "takes no value");
+  refused({"accelerate", "launch", "--use_fsdp", "--multi_gpu", "train.py"}, "beside another way");
+  refused({"deepspeed", "--num_nodes", "2", "train.py", "--bf16"}, "how many processes each of 2 machines");
+  refused({"accelerate", "launch", "--num_processes", "1", "--num_machines", "2", "train.py"}, "how many processes");
+  refused({"tune", "run", "qat_distributed", "--config", "x.yaml"}, "the recipe qat_distributed is not read");
   refused({"verl"}, "the arguments of verl are not read");
   refused({"tune", "run"}, "tune run names no config");
   refused({"axolotl", "train", "--x", "1"}, "names no config");
