@@ -237,7 +237,12 @@ Axes axes_of(const AskedFsdp& asked, const Inputs& parallelism) {
   for (const Input& input : parallelism) {
     const std::string key = axis_key(input);
     if (!key.ends_with("_size")) continue;  // How an axis works that another key makes longer than one.
-    const std::int64_t size = std::max<std::int64_t>(input.value->as_integer().value_or(1), 1);
+    const std::optional<std::int64_t> given = input.value->as_integer();
+    if (input.value->kind != Node::Kind::null && given.value_or(0) < 1) {
+      asked.draft.errors.push_back(bad_value(input, "a positive integer", {}));
+      continue;
+    }
+    const std::int64_t size = given.value_or(1);
     if (key == "dp_replicate_size" || key == "dp_shard_size") {
       (key == "dp_shard_size" ? axes.shards : axes.replicas) = size;
       axes.at = origin_of(input);

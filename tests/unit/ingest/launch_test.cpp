@@ -161,6 +161,9 @@ TEST(Launch, RanksThatShareRowsAreThoseOfParallelismConfig) {
   };
   EXPECT_THAT(refused(two + "  parallelism_config_cp_comm_strategy: ring\n"), HasSubstr("allgather or alltoall"));
   EXPECT_THAT(refused(two + "  parallelism_config_cp_backend: ring\n"), HasSubstr("takes torch alone"));
+  for (const char* size : {"two", "0", "-1", "2.5"})
+    EXPECT_THAT(refused(fsdp2 + "  parallelism_config_cp_size: " + size + "\n"),
+                HasSubstr("parallelism_config_cp_size: expected a positive integer"));
   EXPECT_THAT(refused(fsdp2 + "  parallelism_config_dp_replicate_size: 4\n  parallelism_config_cp_size: 2\n"),
               HasSubstr("beside a dp_replicate_size above 1"));
 }
