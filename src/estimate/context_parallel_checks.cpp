@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "facts.hpp"
 #include "oomplan/core/bytes.hpp"
 #include "parallel_checks.hpp"
 #include "policies/mixed_dtype.hpp"
