@@ -25,7 +25,6 @@
 #include "outlook.hpp"
 #include "recipe.hpp"
 #include "replays.hpp"
-#include "training_command.hpp"
 
 namespace oomplan::cli {
 namespace {
@@ -445,47 +444,6 @@ IngestOptions ingest_options(const Question& question) {
   name_versions(question.versions, out);
   if (!question.config.empty()) name_versions_beside(question.config, out);
   return out;
-}
-
-namespace {
-
-std::optional<Diagnostic> another_world(const NamedWorld& of_gpus, const NamedWorld& started) {
-  const auto all = [](const NamedWorld& world) { return saturating_mul(world.each, world.machines); };
-  if (of_gpus.each == 0 || started.each == 0 || all(of_gpus) == all(started)) return std::nullopt;
-  return Diagnostic{.code = "cli/usage",
-                    .message = fmt::format("{} says {}, and {} starts {}", of_gpus.said, counted(all(of_gpus), "GPU"),
-                                           started.said, counted(all(started), "process")),
-                    .hint = "leave the number out of --gpu to keep the command's"};
-}
-
-}  // namespace
-
-Result<Question> question_of(Question question, const std::vector<std::string>& command) {
-  if (question.recipe.is_asked()) return no_recipe();
-  Result<TrainingCommand> read = read_training_command(command);
-  if (!read) return read.errors();
-  question.config = read->config.empty() ? read->name : read->config;
-  if (std::error_code error; !read->config.empty() && !std::filesystem::exists(read->config, error))
-    return Diagnostic{.code = "read/missing", .message = "there is no such file", .where = {read->config, 0, 0}};
-  if (read->config.empty()) {
-    Result<Document> document = parse_document(read->text, read->name, Syntax::yaml);
-    if (!document) return document.errors();
-    question.given = std::move(*document);
-  }
-  if (!read->launcher.empty()) {
-    Result<Document> launcher = parse_document(read->launcher, "accelerate launch", Syntax::yaml);
-    if (!launcher) return launcher.errors();
-    question.launcher = std::move(*launcher);
-  }
-  question.overrides.insert(question.overrides.begin(), read->overrides.begin(), read->overrides.end());
-  question.launch.insert(question.launch.begin(), read->launch.begin(), read->launch.end());
-  if (question.dialect.empty()) question.dialect = std::move(read->dialect);
-  question.world = std::move(read->world);
-  if (auto other = another_world(world_of(question.gpus), question.world)) return *other;
-  if (!question.trainer.empty()) return question;
-  question.trainer = std::move(read->trainer);
-  question.trainer_said = std::move(read->trainer_said);
-  return question;
 }
 
 std::vector<std::string> files_of(const Question& question, const std::optional<Document>& document) {

@@ -56,8 +56,4 @@ std::vector<std::string> files_of(const Question& question, const std::optional<
 /// Goes as far as it can; what stopped it is in the findings' diagnostics. The config as read is kept in `document`.
 Findings answer(const Question& question, std::optional<Document>* document = nullptr);
 
-/// The question of a run that `command` starts (training_command.hpp). What options say goes over what the command
-/// says. Error, cli/usage: what cannot be read of it, and --method and the like, which are of a model.
-Result<Question> question_of(Question question, const std::vector<std::string>& command);
-
 }  // namespace oomplan::cli

@@ -75,19 +75,25 @@ Result<TrainingCommand> of_arguments(TrainingCommand out, Words rest, std::strin
 /// A program whose config is a file, and what its command names before it.
 struct Program {
   std::string_view name{};
-  std::vector<std::string_view> words{};  ///< As a program, or as a module.
-  std::string_view config_key{};          ///< "" where the file stands first.
-  std::size_t more = 0;                   ///< Words before the arguments.
-  bool or_arguments = false;              ///< It takes all by arguments too: LLaMA-Factory's.
-  bool takes_pairs = false;               ///< "key=value" among them.
+  std::vector<std::string_view> words{};    ///< As a program, or as a module.
+  std::string_view config_key{};            ///< "" where the file stands first.
+  bool takes_pairs = false;                 ///< "key=value" among its arguments.
+  std::string_view dialect{};               ///< Whose arguments it takes in place of a file; "" where it takes none.
+  std::vector<std::string_view> recipes{};  ///< Of which it names one first; those that are read.
 };
 
 const std::vector<Program>& programs() {
   static const std::vector<Program> all{
       {"axolotl train", {"axolotl", "train"}},
       {"axolotl train", {"axolotl.cli.train"}},
-      {"llamafactory-cli train", {"llamafactory-cli", "train"}, {}, 0, true, true},
-      {"tune run", {"tune", "run"}, "config", 1, false, true},
+      {"llamafactory-cli train", {"llamafactory-cli", "train"}, {}, true, "llamafactory"},
+      {"tune run",
+       {"tune", "run"},
+       "config",
+       true,
+       {},
+       {"full_finetune_single_device", "full_finetune_distributed", "lora_finetune_single_device",
+        "lora_finetune_distributed"}},
       {"torchtitan", {"torchtitan.train"}, "job.config_file"},
   };
   return all;
@@ -118,19 +124,18 @@ Result<TrainingCommand> of_program(const Program& program, TrainingCommand out, 
     out.world.said = "tune run";
     words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(launcher->script));
   }
-  if (words.size() <= program.more) return names_no_file(program.name);
-  constexpr auto recipes =
-      std::to_array<std::string_view>({"full_finetune_single_device", "full_finetune_distributed",
-                                       "lora_finetune_single_device", "lora_finetune_distributed"});
-  if (program.name == "tune run" && std::ranges::count(recipes, words.front()) == 0)
-    return refused(fmt::format("tune run: the recipe {} is not read", words.front()),
-                   "name the config in place of the command");
-  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(program.more));
+  if (!program.recipes.empty()) {
+    if (std::ranges::count(program.recipes, words.front()) == 0)
+      return refused(fmt::format("{}: the recipe {} is not read", program.name, words.front()),
+                     "name the config in place of the command");
+    words.erase(words.begin());
+  }
+  if (words.empty()) return names_no_file(program.name);
   out.name = program.name;
-  const bool by_arguments = program.or_arguments && !is_config(words.front());
+  const bool by_arguments = !program.dialect.empty() && !is_config(words.front());
   Result<TrainingCommand> read = by_arguments ? of_arguments(std::move(out), words, program.config_key)
                                               : of_file(std::move(out), words, program.config_key, program.takes_pairs);
-  if (read && by_arguments) read->dialect = "llamafactory";
+  if (read && by_arguments) read->dialect = program.dialect;
   if (read && read->config.empty() && read->text.empty()) return names_no_file(program.name);
   return read;
 }

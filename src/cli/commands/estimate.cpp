@@ -7,6 +7,7 @@
 
 #include "../answer.hpp"
 #include "../command.hpp"
+#include "../command_question.hpp"
 #include "../errors.hpp"
 #include "../host_check.hpp"
 #include "../input.hpp"
